@@ -1,0 +1,67 @@
+# Thin helpers so that a component's CMake file is a few lines.
+#
+#   dynamo_add_library(<name> SOURCES a.cpp ... [DEPENDS <generated headers>])
+#       one component of libDynamoMLIR.so (an object library with the project's
+#       precompiled MLIR header)
+#   dynamo_tablegen_dialect(<Name> <dialect> [ATTRS] [TYPES])
+#       in include/dynamo/Dialect/<Name>/IR: ops, dialect, attrs, types + docs
+#   dynamo_tablegen_passes(<Group>)
+#       in a folder with a Passes.td: Passes.h.inc + docs
+#   dynamo_add_tool(<name> SOURCES ...)
+
+set_property(GLOBAL PROPERTY DYNAMO_OBJECT_LIBS "")
+set(DYNAMO_PCH_HEADER ${CMAKE_SOURCE_DIR}/include/dynamo/Support/PrecompiledMLIR.h)
+
+function(dynamo_add_library name)
+  cmake_parse_arguments(ARG "NO_PCH" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${name} OBJECT ${ARG_SOURCES})
+  if(NOT ARG_NO_PCH)
+    target_precompile_headers(${name} REUSE_FROM DynamoPCH)
+  endif()
+  get_property(headers GLOBAL PROPERTY DYNAMO_TABLEGEN_TARGETS)
+  if(headers)
+    add_dependencies(${name} ${headers})
+  endif()
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY DYNAMO_OBJECT_LIBS ${name})
+endfunction()
+
+function(_dynamo_tablegen_target target)
+  add_public_tablegen_target(${target})
+  set_property(GLOBAL APPEND PROPERTY DYNAMO_TABLEGEN_TARGETS ${target})
+endfunction()
+
+function(dynamo_tablegen_dialect name dialect)
+  cmake_parse_arguments(ARG "ATTRS;TYPES" "" "" ${ARGN})
+  set(LLVM_TARGET_DEFINITIONS ${name}Ops.td)
+  mlir_tablegen(${name}Ops.h.inc -gen-op-decls -dialect=${dialect})
+  mlir_tablegen(${name}Ops.cpp.inc -gen-op-defs -dialect=${dialect})
+  mlir_tablegen(${name}Dialect.h.inc -gen-dialect-decls -dialect=${dialect})
+  mlir_tablegen(${name}Dialect.cpp.inc -gen-dialect-defs -dialect=${dialect})
+  if(ARG_ATTRS)
+    mlir_tablegen(${name}Attrs.h.inc -gen-attrdef-decls -attrdefs-dialect=${dialect})
+    mlir_tablegen(${name}Attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${dialect})
+  endif()
+  if(ARG_TYPES)
+    mlir_tablegen(${name}Types.h.inc -gen-typedef-decls -typedefs-dialect=${dialect})
+    mlir_tablegen(${name}Types.cpp.inc -gen-typedef-defs -typedefs-dialect=${dialect})
+  endif()
+  mlir_tablegen(${name}Dialect.md -gen-dialect-doc -dialect=${dialect})
+  _dynamo_tablegen_target(Dynamo${name}IncGen)
+endfunction()
+
+function(dynamo_tablegen_passes group)
+  set(LLVM_TARGET_DEFINITIONS Passes.td)
+  mlir_tablegen(Passes.h.inc -gen-pass-decls -name=${group})
+  mlir_tablegen(${group}Passes.md -gen-pass-doc)
+  _dynamo_tablegen_target(Dynamo${group}PassesIncGen)
+endfunction()
+
+function(dynamo_add_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  # No precompiled header: executables are built with -fPIE, libraries -fPIC.
+  target_link_libraries(${name} PRIVATE DynamoMLIR)
+endfunction()

@@ -1,0 +1,14 @@
+//===- AtenOps.cpp - operations of the aten dialect ---------------------------===//
+//
+// Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dynamo/Dialect/Aten/IR/Aten.h"
+
+using namespace mlir;
+using namespace dynamo::aten;
+
+#define GET_OP_CLASSES
+#include "dynamo/Dialect/Aten/IR/AtenOps.cpp.inc"
