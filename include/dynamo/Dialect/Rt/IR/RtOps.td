@@ -50,4 +50,50 @@ def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {
   }];
 }
 
+def Rt_AttentionOp : Rt_Op<"attention", [Pure]> {
+  let summary = "scaled dot product attention of whole heads";
+  let description = [{
+    With q `[B, H, L, D]`, k `[B, G, S, D]`, v `[B, G, S, E]`, and an additive
+    mask whose dims are each 1 or those of `[B, H, L, S]`:
+
+    ```
+    s[b,h,l,j]   = scale * sum_d q[b,h,l,d] * k[b,h/(H/G),j,d] + mask[b,h,l,j]
+    s[b,h,l,j]   = -inf where causal and j > l
+    lse[b,h,l]   = log(sum_j exp(s[b,h,l,j]))
+    out[b,h,l,e] = sum_j exp(s[b,h,l,j] - lse[b,h,l]) * v[b,h/(H/G),j,e]
+    ```
+
+    `causal` counts from the upper left corner (query l sees the keys 0..l), as
+    ATen does.  A row that sees no key at all (every score -inf) is 0 in `out`
+    and 0 in `lse`, as in ATen's CPU kernel.  Scores, sums and `lse` are f32
+    for half types and f32, f64 for f64.  A kernel need not compute `lse` when
+    it has no use.
+
+    Constraints:
+    - C1: q, k, v and the mask have rank 4.
+    - C2: q, k, v, mask and out share one floating-point element type.
+    - C3: batch, head and feature sizes agree as above; H is a multiple of G.
+    - C4: each mask dim is 1 or that of `[B, H, L, S]`.
+    - C5: out is `[B, H, L, E]`; lse is `[B, H, L]`, f64 for f64, else f32.
+
+    Example:
+
+    ```mlir
+    %out, %lse = rt.attention %q, %k, %v mask %m {scale = 0.125 : f64}
+        : (tensor<1x12x128x64xf32>, tensor<1x12x128x64xf32>,
+           tensor<1x12x128x64xf32>, tensor<1x1x128x128xf32>)
+        -> (tensor<1x12x128x64xf32>, tensor<1x12x128xf32>)
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$query, AnyRankedTensor:$key,
+                       AnyRankedTensor:$value, Optional<AnyRankedTensor>:$mask,
+                       UnitAttr:$causal, F64Attr:$scale);
+  let results = (outs AnyRankedTensor:$out, AnyRankedTensor:$logsumexp);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`mask` $mask^)? attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif
