@@ -10,6 +10,31 @@
 
 include "mlir/Pass/PassBase.td"
 
+def LinalgPropagateTransposesPass : Pass<"linalg-propagate-transposes"> {
+  let summary = "Move transposes until they cancel or a reader absorbs them";
+  let description = [{
+    Keeps the layout that the operations want (channels-last for convolutions)
+    through a whole network, so that a transpose is left only where a network
+    begins and ends.
+
+    *Input*: P2, linalg and tensor operations on tensors, transposes as
+    `linalg.transpose`.
+
+    *Output*: the same values.  First transposes sink through elementwise
+    generics whose full-size inputs are transposed alike, pads, slices,
+    concatenations and reshapes, composing as they meet.  Then every
+    `linalg.generic` reads what is left (transposes, broadcasts, copies, dims of
+    size 1) through its indexing maps; its loop order stays.
+
+    *Does not*: sink through a generic that also reads a full-size input in
+    another order (one of the two must be read strided anyway); change the
+    layout of results, or look into regions of other operations.
+
+    Example: `test/Dialect/Rt/linalg-propagate-transposes.mlir`.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def VerifyDispatchesPass : Pass<"verify-dispatches", "::mlir::ModuleOp"> {
   let summary = "Check the contract of phase P3 (isolated kernels, one parallel outer shape)";
   let description = [{
