@@ -35,6 +35,24 @@ def LinalgPropagateTransposesPass : Pass<"linalg-propagate-transposes"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def RtDecomposeAttentionPass : Pass<"rt-decompose-attention"> {
+  let summary = "Write attention as contractions and a softmax in linalg";
+  let description = [{
+    *Input*: `rt.attention` on tensors of static sizes.
+
+    *Output*: a contraction for the scores, elementwise generics for scale, mask
+    and causal cut, row maximum and sum, and a contraction with the values; f32
+    (f64) throughout but for the operands of the contractions.  The semantics is
+    that of the op, rows without keys included.
+
+    *Does not*: avoid the score matrix; an attention kernel does.
+
+    Example: `test/Dialect/Rt/rt-decompose-attention.mlir`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def VerifyDispatchesPass : Pass<"verify-dispatches", "::mlir::ModuleOp"> {
   let summary = "Check the contract of phase P3 (isolated kernels, one parallel outer shape)";
   let description = [{
