@@ -14,3 +14,19 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   %2 = rt.launch @k::@k(%0) : (tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
+
+// The host program on memory prints and parses back.
+// CHECK-LABEL: @memory
+func.func @memory(%a: memref<4x8xf32>, %b: memref<32xf32>) {
+  // CHECK: %[[S:.*]] = rt.slot 128 : memref<4x8xf32>
+  %s = rt.slot 128 : memref<4x8xf32>
+  // CHECK: rt.launch @k::@k(%{{.*}}) outs(%[[S]] : memref<4x8xf32>) : (memref<4x8xf32>) -> ()
+  rt.launch @k::@k(%a) outs(%s : memref<4x8xf32>) : (memref<4x8xf32>) -> ()
+  // CHECK: %[[V:.*]] = rt.reinterpret %[[S]] : memref<4x8xf32> to memref<32xf32>
+  %v = rt.reinterpret %s : memref<4x8xf32> to memref<32xf32>
+  // CHECK: rt.copy %[[V]] to %{{.*}} : memref<32xf32>
+  rt.copy %v to %b : memref<32xf32>
+  // CHECK: rt.call_extern "aten::relu"(%{{.*}}) {args = [], kwargs = {}, operand_dtypes = [f32], result_dtypes = [f32]} : (memref<4x8xf32>) -> memref<4x8xf32>
+  %r = rt.call_extern "aten::relu"(%a) {args = [], kwargs = {}, operand_dtypes = [f32], result_dtypes = [f32]} : (memref<4x8xf32>) -> memref<4x8xf32>
+  return
+}

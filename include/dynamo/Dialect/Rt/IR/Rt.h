@@ -21,6 +21,27 @@
 
 #include "dynamo/Dialect/Rt/IR/RtDialect.h.inc"
 
+namespace dynamo::rt {
+
+/// Marks a nested module as a kernel; `kStrategyAttr` says how it is compiled.
+inline constexpr llvm::StringLiteral kKernelAttr = "rt.kernel";
+inline constexpr llvm::StringLiteral kStrategyAttr = "rt.strategy";
+/// On a kernel's function: number of parallel tiles, operations per run.
+inline constexpr llvm::StringLiteral kRangeAttr = "rt.range";
+inline constexpr llvm::StringLiteral kWorkAttr = "rt.work";
+/// On arguments and results of @main: the element type before i1 and ui8
+/// became i8 (TypeAttr).  On aten.extern: those of operands, then results.
+inline constexpr llvm::StringLiteral kDtypeAttr = "rt.dtype";
+inline constexpr llvm::StringLiteral kDtypesAttr = "rt.dtypes";
+/// On a memory-planned @main: bytes of the arena, number of inputs.
+inline constexpr llvm::StringLiteral kArenaBytesAttr = "rt.arena_bytes";
+inline constexpr llvm::StringLiteral kNumInputsAttr = "rt.num_inputs";
+
+/// Whether `strategy` is one that code generation knows.
+bool isKnownStrategy(llvm::StringRef strategy);
+
+} // namespace dynamo::rt
+
 #define GET_OP_CLASSES
 #include "dynamo/Dialect/Rt/IR/RtOps.h.inc"
 

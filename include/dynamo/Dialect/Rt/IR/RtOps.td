@@ -17,8 +17,17 @@ def Rt_DispatchOp : Rt_Op<"dispatch",
     [SingleBlockImplicitTerminator<"YieldOp">, NoRegionArguments]> {
   let summary = "a group of tensor operations that becomes one kernel";
   let description = [{
-    Captures outer values implicitly; `rt-outline-dispatches` turns it into a
-    kernel module and an `rt.launch`.
+    Reads outer values where it needs them; `rt-outline-dispatches` turns it
+    into a kernel module and an `rt.launch`.
+
+    C1: the yielded values have the types of the results.
+
+    ```mlir
+    %r = rt.dispatch "rows" -> tensor<4xf32> {
+      %0 = linalg.generic ...
+      rt.yield %0 : tensor<4xf32>
+    }
+    ```
   }];
   let arguments = (ins StrAttr:$strategy);
   let results = (outs Variadic<AnyRankedTensor>:$results);
@@ -26,6 +35,7 @@ def Rt_DispatchOp : Rt_Op<"dispatch",
   let assemblyFormat = [{
     $strategy (`->` type($results)^)? $body attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def Rt_YieldOp : Rt_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"DispatchOp">]> {
@@ -35,11 +45,21 @@ def Rt_YieldOp : Rt_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"Dispat
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
-def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {
+def Rt_LaunchOp : Rt_Op<"launch",
+    [AttrSizedOperandSegments,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "runs a kernel";
   let description = [{
-    Two forms.  On values (P3): `inputs` are tensors, `results` fresh tensors.
-    On memory (P4): `inputs` and `outputs` are memrefs and there is no result.
+    On values (P3): `inputs` are tensors, the results fresh tensors, and there
+    is no effect.  On memory (P4): `inputs` and `outputs` are memrefs and there
+    is no result; no output overlaps another operand.
+
+    C1: the form is one of the two: results, or outputs, not both.
+
+    ```mlir
+    %r = rt.launch @k0::@k0(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    rt.launch @k0::@k0(%m) outs(%s : memref<4xf32>) : (memref<4xf32>) -> ()
+    ```
   }];
   let arguments = (ins SymbolRefAttr:$kernel, Variadic<AnyType>:$inputs,
                        Variadic<AnyMemRef>:$outputs);
@@ -48,6 +68,84 @@ def Rt_LaunchOp : Rt_Op<"launch", [AttrSizedOperandSegments]> {
     $kernel `(` $inputs `)` (`outs` `(` $outputs^ `:` type($outputs) `)`)?
     attr-dict `:` functional-type($inputs, $results)
   }];
+  let hasVerifier = 1;
+}
+
+def Rt_SlotOp : Rt_Op<"slot", [Pure]> {
+  let summary = "a place in the program's arena";
+  let description = [{
+    `offset` is in bytes from the start of the arena and a multiple of 64.
+    Slots that are live at different times may overlap.
+
+    C1: the offset is not negative and a multiple of 64.
+    C2: the memref is static and has the identity layout.
+
+    ```mlir
+    %s = rt.slot 128 : memref<4x8xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$offset);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$offset attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Rt_ReinterpretOp : Rt_Op<"reinterpret", [Pure]> {
+  let summary = "the same bytes under another shape";
+  let description = [{
+    What is left of a reshape on memory.
+
+    C1: both memrefs are static with identity layout, of equal element type
+    and number of elements.
+
+    ```mlir
+    %v = rt.reinterpret %m : memref<4x8xf32> to memref<32xf32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def Rt_CopyOp : Rt_Op<"copy", [SameTypeOperands]> {
+  let summary = "copies a whole buffer";
+  let description = [{
+    C1: source and target have the same type.
+
+    ```mlir
+    rt.copy %a to %b : memref<4xf32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
+                       Arg<AnyMemRef, "", [MemWrite]>:$target);
+  let assemblyFormat = "$source `to` $target attr-dict `:` type($source)";
+}
+
+def Rt_CallExternOp : Rt_Op<"call_extern",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "runs an operator of the embedder";
+  let description = [{
+    `aten.extern` on memory: same name, `args` and `kwargs`.  The results are
+    buffers that the runtime owns until the end of the run; one may alias an
+    operand, so that the operand's slot is not used again while a result is.
+    `operand_dtypes` and `result_dtypes` are the element types that the
+    operator sees (i1 and ui8 are i8 here).
+
+    ```mlir
+    %r = rt.call_extern "aten::cumsum"(%m)
+        {args = [#aten.operand<0>, 0 : i64], kwargs = {}, operand_dtypes = [f32], result_dtypes = [f32]}
+        : (memref<4xf32>) -> memref<4xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<AnyMemRef>:$operands,
+                       ArrayAttr:$args, DictionaryAttr:$kwargs,
+                       TypeArrayAttr:$operand_dtypes, TypeArrayAttr:$result_dtypes);
+  let results = (outs Variadic<AnyMemRef>:$results);
+  let assemblyFormat = [{
+    $name `(` $operands `)` attr-dict `:` functional-type($operands, $results)
+  }];
+  let hasVerifier = 1;
 }
 
 def Rt_AttentionOp : Rt_Op<"attention", [Pure]> {

@@ -8,6 +8,8 @@
 #ifndef DYNAMO_DIALECT_RT_TRANSFORMS_PASSES_H
 #define DYNAMO_DIALECT_RT_TRANSFORMS_PASSES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace dynamo::rt {

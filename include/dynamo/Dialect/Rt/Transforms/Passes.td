@@ -10,59 +10,103 @@
 
 include "mlir/Pass/PassBase.td"
 
-def LinalgPropagateTransposesPass : Pass<"linalg-propagate-transposes"> {
-  let summary = "Move transposes until they cancel or a reader absorbs them";
+def FormDispatchesPass : Pass<"rt-form-dispatches", "::mlir::func::FuncOp"> {
+  let summary = "Group the operations that share a kernel";
   let description = [{
-    Keeps the layout that the operations want (channels-last for convolutions)
-    through a whole network, so that a transpose is left only where a network
-    begins and ends.
+    *Input*: a host function in phase P2: one block of linalg and tensor
+    operations on values, reshapes and extern calls.
 
-    *Input*: P2, linalg and tensor operations on tensors, transposes as
-    `linalg.transpose`.
+    *Output*: every operation that computes is in an `rt.dispatch` with a
+    strategy; constants, fills, slices and scalar arithmetic are copied into
+    each dispatch that reads them; reshapes and extern calls stay outside.
+    What the host itself reads (an extern operand, a result) exists in memory:
+    a cheap value gets a dispatch that writes it.
 
-    *Output*: the same values.  First transposes sink through elementwise
-    generics whose full-size inputs are transposed alike, pads, slices,
-    concatenations and reshapes, composing as they meet.  Then every
-    `linalg.generic` reads what is left (transposes, broadcasts, copies, dims of
-    size 1) through its indexing maps; its loop order stays.
+    *Does not*: change what an operation computes, or make kernels of the
+    dispatches (`rt-outline-dispatches` does).
 
-    *Does not*: sink through a generic that also reads a full-size input in
-    another order (one of the two must be read strided anyway); change the
-    layout of results, or look into regions of other operations.
-
-    Example: `test/Dialect/Rt/linalg-propagate-transposes.mlir`.
+    Example: `test/Dialect/Rt/form-dispatches.mlir`.
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::dynamo::rt::RtDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
-def RtDecomposeAttentionPass : Pass<"rt-decompose-attention"> {
-  let summary = "Write attention as contractions and a softmax in linalg";
+def OutlineDispatchesPass : Pass<"rt-outline-dispatches", "::mlir::ModuleOp"> {
+  let summary = "Make each dispatch a kernel module and launch it";
   let description = [{
-    *Input*: `rt.attention` on tensors of static sizes.
+    *Input*: host functions with `rt.dispatch` operations.
 
-    *Output*: a contraction for the scores, elementwise generics for scale, mask
-    and causal cut, row maximum and sum, and a contraction with the values; f32
-    (f64) throughout but for the operands of the contractions.  The semantics is
-    that of the op, rows without keys included.
+    *Output*: for each dispatch a nested module `@k<n>` with `rt.kernel` and
+    `rt.strategy` and one function of that name, carrying `rt.work`; an
+    `rt.launch` in its place.  Arguments are the outer values in order of
+    first use, each once; constants are copied in.
 
-    *Does not*: avoid the score matrix; an attention kernel does.
+    *Does not*: look for equal kernels (`rt-dedup-kernels` does).
 
-    Example: `test/Dialect/Rt/rt-decompose-attention.mlir`.
+    Example: `test/Dialect/Rt/outline-dispatches.mlir`.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::dynamo::rt::RtDialect"];
+}
+
+def DedupKernelsPass : Pass<"rt-dedup-kernels", "::mlir::ModuleOp"> {
+  let summary = "Keep one of equal kernels";
+  let description = [{
+    *Input*: kernel modules and their launches.
+
+    *Output*: of kernels that are equal but for names and locations the first
+    one is left, and every launch names it.
+
+    *Does not*: see kernels as equal that differ in the order of operations or
+    arguments.
+
+    Example: `test/Dialect/Rt/dedup-kernels.mlir`.
+  }];
+  let statistics = [
+    Statistic<"numRemoved", "num-removed", "Number of kernels removed">
+  ];
+}
+
+def PlanMemoryPass : Pass<"rt-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Give every host value a place in memory";
+  let description = [{
+    *Input*: host functions in phase P3 (`verify-dispatches`), static shapes.
+
+    *Output*: host functions on memory: arguments are inputs, then outputs;
+    launches write `rt.slot`s of one arena or the outputs themselves; reshapes
+    are `rt.reinterpret`; extern calls are `rt.call_extern`.  A returned input,
+    extern result or second use of a result is an `rt.copy`.  The function
+    carries `rt.arena_bytes` and `rt.num_inputs`.
+
+    *Does not*: change the order of operations, or touch kernels.
+
+    Example: `test/Dialect/Rt/plan-memory.mlir`.
+  }];
+  let dependentDialects = ["::dynamo::rt::RtDialect"];
+  let statistics = [
+    Statistic<"arenaBytes", "arena-bytes", "Bytes of the arena">,
+    Statistic<"numReused", "num-reused", "Slots placed in used memory">
+  ];
 }
 
 def VerifyDispatchesPass : Pass<"verify-dispatches", "::mlir::ModuleOp"> {
-  let summary = "Check the contract of phase P3 (isolated kernels, one parallel outer shape)";
+  let summary = "Check the contract of phase P3 (isolated kernels on values)";
   let description = [{
-    *Input*: TODO
+    *Input*: any module.
 
-    *Output*: TODO
+    *Output*: the module unchanged, or an error where it breaks the contract:
+    - C1: the host holds launches on values, extern calls, reshapes and return.
+    - C2: a launch names a kernel and agrees with its types.
+    - C3: a kernel module holds one function of its name, with one block, a
+      known strategy and `rt.work`.
+    - C4: a kernel takes values (ranked tensors, numbers) and returns tensors
+      that it computed.
+    - C5: a kernel holds no operation of the host.
 
-    *Does not*: TODO
+    *Does not*: look at phase P4 (`verify-kernels` does).
 
-    Example: `TODO`.
+    Example: `test/Dialect/Rt/verify-dispatches.mlir`.
   }];
 }
 
