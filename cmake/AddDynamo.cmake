@@ -8,6 +8,8 @@
 #   dynamo_tablegen_passes(<Group>)
 #       in a folder with a Passes.td: Passes.h.inc + docs
 #   dynamo_add_tool(<name> SOURCES ...)
+#   dynamo_add_unittest(<name> SOURCES ... [LIBS ...])
+#       a GoogleTest program, run by ctest; links libDynamoMLIR unless LIBS says else
 
 set_property(GLOBAL PROPERTY DYNAMO_OBJECT_LIBS "")
 set(DYNAMO_PCH_HEADER ${CMAKE_SOURCE_DIR}/include/dynamo/Support/PrecompiledMLIR.h)
@@ -64,4 +66,16 @@ function(dynamo_add_tool name)
   add_executable(${name} ${ARG_SOURCES})
   # No precompiled header: executables are built with -fPIE, libraries -fPIC.
   target_link_libraries(${name} PRIVATE DynamoMLIR)
+endfunction()
+
+function(dynamo_add_unittest name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  if(NOT ARG_LIBS)
+    set(ARG_LIBS DynamoMLIR)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/unit)
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
 endfunction()

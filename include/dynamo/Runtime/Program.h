@@ -27,8 +27,16 @@ using KernelFn = void (*)(void *const *args, int64_t begin, int64_t end);
 
 /// Element types, numbered as torch's ScalarType.
 enum class DType : int32_t {
-  UInt8 = 0, Int8 = 1, Int16 = 2, Int32 = 3, Int64 = 4,
-  Float16 = 5, Float32 = 6, Float64 = 7, Bool = 11, BFloat16 = 15,
+  UInt8 = 0,
+  Int8 = 1,
+  Int16 = 2,
+  Int32 = 3,
+  Int64 = 4,
+  Float16 = 5,
+  Float32 = 6,
+  Float64 = 7,
+  Bool = 11,
+  BFloat16 = 15,
 };
 
 /// Bytes per element.
@@ -43,10 +51,12 @@ struct TensorSpec {
 };
 
 /// Where a buffer lives. `index` numbers inputs, outputs and extern results;
-/// for the arena it is a byte offset.
+/// for the arena it is a byte offset. `offset` is in bytes too: a view (a
+/// contiguous slice) into any of these.
 struct BufferRef {
   enum Kind : int32_t { Input, Output, Arena, ExternResult } kind = Input;
   int64_t index = 0;
+  int64_t offset = 0;
 };
 
 /// One instruction. Launch: `args` are inputs then outputs. Extern: `args` are
@@ -56,22 +66,22 @@ struct BufferRef {
 struct Instruction {
   enum Kind : int32_t { Launch, Extern, Copy } kind = Launch;
   KernelFn kernel = nullptr;
-  int64_t range = 1;            ///< parallel tiles (Launch), bytes (Copy)
-  int64_t work = 0;             ///< estimated scalar operations (Launch)
-  int32_t externId = -1;        ///< index into Program::externs
+  int64_t range = 1;     ///< parallel tiles (Launch), bytes (Copy)
+  int64_t work = -1;     ///< estimated scalar operations, -1: unknown
+  int32_t externId = -1; ///< index into Program::externs
   int32_t firstResult = 0;
   std::vector<BufferRef> args;
   std::vector<TensorSpec> specs;
   std::vector<TensorSpec> resultSpecs;
-  std::string name;             ///< kernel or operator, for reports
+  std::string name; ///< kernel or operator, for reports
 };
 
 /// An operator run by the embedder: its name and its arguments in the textual
 /// form of the aten.extern attributes (parsed once by the embedder).
 struct ExternCall {
-  std::string name;             ///< "aten::topk" or "aten::add.Tensor"
-  std::string args;             ///< printed ArrayAttr
-  std::string kwargs;           ///< printed DictionaryAttr
+  std::string name;   ///< "aten::topk" or "aten::add.Tensor"
+  std::string args;   ///< printed ArrayAttr
+  std::string kwargs; ///< printed DictionaryAttr
 };
 
 struct Program {

@@ -1,7 +1,0 @@
-//===- Runtime.cpp - runtime of compiled programs -----------------------------===//
-//
-// Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
-
