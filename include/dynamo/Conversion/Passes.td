@@ -13,14 +13,28 @@ include "mlir/Pass/PassBase.td"
 def ConvertAtenToLinalgPass : Pass<"convert-aten-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Lower aten operations to linalg on tensors";
   let description = [{
-    *Input*: TODO
+    Visits every function op by op and lowers aten ops to `linalg`, `tensor`,
+    `arith` and `math` on tensors.
 
-    *Output*: TODO
+    *Input*: phase P1: `func.func`s of one block, aten ops on builtin tensors.
 
-    *Does not*: TODO
+    *Output*: phase P2. `i1` and `ui8` tensors have become `i8`; arguments and
+    results of functions then carry `rt.dtype` ("bool", "uint8"), `aten.extern`
+    carries `rt.dtypes`, one string per operand and result, "" where the type
+    did not change. An aten op that has no lowering (or not for these types)
+    stays as it is, with `builtin.unrealized_conversion_cast` where types
+    changed and the reason in `aten.not_lowered`; `aten-to-extern` takes it from
+    there.
 
-    Example: `TODO`.
+    *Does not*: fuse, fold transposes or remove common subexpressions.
+
+    Example: `test/Conversion/AtenToLinalg/convert-aten-to-linalg.mlir`.
   }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+    "::dynamo::rt::RtDialect"
+  ];
 }
 
 #endif
