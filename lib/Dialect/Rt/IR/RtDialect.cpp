@@ -1,5 +1,4 @@
-//===- RtDialect.cpp - the rt dialect
-//-----------------------------------------===//
+//===- RtDialect.cpp - the rt dialect -------------------------------------===//
 //
 // Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

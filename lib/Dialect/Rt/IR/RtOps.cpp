@@ -1,5 +1,4 @@
-//===- RtOps.cpp - operations of the rt dialect
-//-------------------------------===//
+//===- RtOps.cpp - operations of the rt dialect ---------------------------===//
 //
 // Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -51,6 +51,7 @@ def RtDecomposeAttentionPass : Pass<"rt-decompose-attention"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+}
 
 def FormDispatchesPass : Pass<"rt-form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "Group the operations that share a kernel";
