@@ -7,14 +7,32 @@
 
 #include "dynamo/Dialect/Aten/IR/Aten.h"
 
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace dynamo::aten;
 
 #include "dynamo/Dialect/Aten/IR/AtenDialect.cpp.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "dynamo/Dialect/Aten/IR/AtenAttrs.cpp.inc"
+
 void AtenDialect::initialize() {
-  addOperations<
-#define GET_OP_LIST
-#include "dynamo/Dialect/Aten/IR/AtenOps.cpp.inc"
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dynamo/Dialect/Aten/IR/AtenAttrs.cpp.inc"
       >();
+  registerActivationOps();
+  registerBinaryOps();
+  registerConvOps();
+  registerExternOp();
+  registerFactoryOps();
+  registerIndexOps();
+  registerLinearOps();
+  registerNormOps();
+  registerPoolOps();
+  registerReductionOps();
+  registerShapeOps();
+  registerUnaryOps();
 }

@@ -14,9 +14,22 @@ def Aten_Dialect : Dialect {
   let name = "aten";
   let cppNamespace = "::dynamo::aten";
   let summary = "Tensor computation with ATen's semantics on SSA values.";
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// One per family of operations, so that no file instantiates all of them.
+    void registerActivationOps();
+    void registerBinaryOps();
+    void registerConvOps();
+    void registerExternOp();
+    void registerFactoryOps();
+    void registerIndexOps();
+    void registerLinearOps();
+    void registerNormOps();
+    void registerPoolOps();
+    void registerReductionOps();
+    void registerShapeOps();
+    void registerUnaryOps();
+  }];
 }
-
-class Aten_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Aten_Dialect, mnemonic, traits>;
 
 #endif

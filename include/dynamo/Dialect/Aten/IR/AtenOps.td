@@ -4,32 +4,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// All families together, for the documentation and the importer's table; C++
+// is generated family by family.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef DYNAMO_DIALECT_ATEN_IR_ATENOPS_TD
 #define DYNAMO_DIALECT_ATEN_IR_ATENOPS_TD
 
-include "dynamo/Dialect/Aten/IR/AtenDialect.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-// A Scalar argument of ATen that is a value, not a parameter: a tensor or a
-// builtin number (f64 for a Python float, i64 for an int, i1 for a bool).
-def Aten_TensorOrNumber
-    : AnyTypeOf<[AnyRankedTensor, F64, I64, I1], "tensor or number">;
-
-def Aten_ReluOp : Aten_Op<"relu", [Pure]> {
-  let summary = "max(self, 0), elementwise; nan stays nan";
-  let arguments = (ins AnyRankedTensor:$self);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
-}
-
-def Aten_AddOp : Aten_Op<"add", [Pure]> {
-  let summary = "self + alpha * other, broadcast; operands promoted to the result type";
-  let arguments = (ins Aten_TensorOrNumber:$self, Aten_TensorOrNumber:$other,
-                       Aten_TensorOrNumber:$alpha);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
-}
+include "dynamo/Dialect/Aten/IR/ActivationOps.td"
+include "dynamo/Dialect/Aten/IR/BinaryOps.td"
+include "dynamo/Dialect/Aten/IR/ConvOps.td"
+include "dynamo/Dialect/Aten/IR/ExternOp.td"
+include "dynamo/Dialect/Aten/IR/FactoryOps.td"
+include "dynamo/Dialect/Aten/IR/IndexOps.td"
+include "dynamo/Dialect/Aten/IR/LinearOps.td"
+include "dynamo/Dialect/Aten/IR/NormOps.td"
+include "dynamo/Dialect/Aten/IR/PoolOps.td"
+include "dynamo/Dialect/Aten/IR/ReductionOps.td"
+include "dynamo/Dialect/Aten/IR/ShapeOps.td"
+include "dynamo/Dialect/Aten/IR/UnaryOps.td"
 
 #endif

@@ -1,4 +1,4 @@
-//===- AtenOps.cpp - operations of the aten dialect ---------------------------===//
+//===- NormOps.cpp - normalisation, softmax, attention and losses --------===//
 //
 // Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,5 +10,12 @@
 using namespace mlir;
 using namespace dynamo::aten;
 
+void AtenDialect::registerNormOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dynamo/Dialect/Aten/IR/NormOps.cpp.inc"
+      >();
+}
+
 #define GET_OP_CLASSES
-#include "dynamo/Dialect/Aten/IR/AtenOps.cpp.inc"
+#include "dynamo/Dialect/Aten/IR/NormOps.cpp.inc"
