@@ -7,6 +7,7 @@
 
 #include "dynamo/InitAll.h"
 
+#include "dynamo/Codegen/KernelPipeline.h"
 #include "dynamo/Codegen/Passes.h"
 #include "dynamo/Conversion/Passes.h"
 #include "dynamo/Dialect/Aten/IR/Aten.h"
@@ -32,4 +33,5 @@ void dynamo::registerAllPasses() {
   rt::registerRtPasses();
   registerConversionPasses();
   codegen::registerCodegenPasses();
+  codegen::registerKernelPipelines();
 }

@@ -4,23 +4,39 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// In the order of the kernel pipeline (lib/Codegen/KernelPipeline.cpp). All run
+// on a kernel module: one public function, the attribute `rt.kernel`.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef DYNAMO_CODEGEN_PASSES_TD
 #define DYNAMO_CODEGEN_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
-def VerifyKernelsPass : Pass<"verify-kernels", "::mlir::ModuleOp"> {
-  let summary = "Check the contract of phase P4 (no tensor types in kernels)";
+def PrepareKernelPass : Pass<"codegen-prepare-kernel", "::mlir::ModuleOp"> {
+  let summary = "Estimate a kernel's work and reduce its forms";
   let description = [{
-    *Input*: TODO
+    *Input*: a kernel on tensors.
 
-    *Output*: TODO
+    *Output*: the same with `rt.work` (scalar operations of a run) on the
+    function; `tensor.concat` and `tensor.pad` are insertions into a destination.
+    In a `loops` kernel elementwise producers with one use are fused into their
+    reader, since every intermediate would need scratch memory.
 
-    *Does not*: TODO
+    *Does not* touch contractions or the iteration order of any operation.
 
-    Example: `TODO`.
+    Example: `test/Codegen/prepare-kernel.mlir`.
   }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+  let options = [
+    Option<"fallback", "fallback", "bool", /*default=*/"false",
+           "Treat the kernel as `loops` whatever its strategy says">
+  ];
 }
 
 def TileConvPass : Pass<"codegen-tile-conv", "::mlir::ModuleOp"> {
@@ -44,6 +60,124 @@ def TileConvPass : Pass<"codegen-tile-conv", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::affine::AffineDialect",
       "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
       "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def BufferizeKernelPass : Pass<"codegen-bufferize-kernel", "::mlir::ModuleOp"> {
+  let summary = "Put a kernel's tensors into its argument buffers";
+  let description = [{
+    *Input*: a kernel on tensors whose shapes are static.
+
+    *Output*: a kernel on identity-layout memrefs: inputs, then one output per
+    result. Results are computed in the output buffers. Temporaries are
+    `memref.alloca` in the entry block.
+
+    *Does not* allocate on the heap: temporaries over 512 KiB in total are an
+    error, so that the caller can split the kernel. A function that is on memrefs
+    already stays as it is.
+
+    Example: `test/Codegen/bufferize-kernel.mlir`.
+  }];
+  let dependentDialects = [
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::arith::ArithDialect"
+  ];
+}
+
+def ParallelRangePass : Pass<"codegen-parallel-range", "::mlir::ModuleOp"> {
+  let summary = "Turn a kernel's parallel loops into its range";
+  let description = [{
+    *Input*: a kernel on memrefs.
+
+    *Output*: linalg operations are loops; the function has two more
+    arguments `%begin, %end: index` and the attribute `rt.range`, the number of
+    parallel tiles. The top-level `scf.forall` and linalg operations, when
+    independent of each other, are laid end to end in the range.
+    When one of them needs what another writes the range is 1.
+
+    *Does not* vectorise.
+
+    Example: `test/Codegen/parallel-range.mlir`.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+def VerifyKernelsPass : Pass<"verify-kernels", "::mlir::ModuleOp"> {
+  let summary = "Check the contract of phase P4";
+  let description = [{
+    *Input*: a kernel module, or a module that holds kernel modules.
+
+    *Output*: the same. Errors name what breaks the contract: a tensor type, an
+    allocation on the heap, a linalg operation, a missing range, or arguments other
+    than identity-layout memrefs and the range.
+
+    *Does not* change anything.
+
+    Example: `test/Codegen/verify-kernels-errors.mlir`.
+  }];
+}
+
+def LowerVectorsPass : Pass<"codegen-lower-vectors", "::mlir::ModuleOp"> {
+  let summary = "Lower vectors of any rank to one-dimensional ones";
+  let description = [{
+    *Input*: a kernel on memrefs with vector operations of any rank.
+
+    *Output*: loads, stores and arithmetic on one-dimensional vectors;
+    contractions are outer products, reductions keep their lanes until the last step.
+
+    *Does not* choose vector widths.
+
+    Example: `test/Codegen/lower-vectors.mlir`.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def LegalizeFloatsPass : Pass<"codegen-legalize-floats", "::mlir::ModuleOp"> {
+  let summary = "Compute on half types in f32";
+  let description = [{
+    *Input*: a kernel with arithmetic on `f16` and `bf16`.
+
+    *Output*: arithmetic is on `f32` and `f64` only; conversions from and to
+    half types need no library call on the target.
+
+    *Does not* change types in memory.
+
+    Example: `test/Codegen/legalize-floats.mlir`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"host\"",
+           "Machine model: avx2, avx512, generic or host">
+  ];
+}
+
+def LowerToLLVMPass : Pass<"codegen-lower-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Lower a kernel to the LLVM dialect with the kernel ABI";
+  let description = [{
+    *Input*: a kernel of phase P4 on one-dimensional vectors.
+
+    *Output*: `llvm.func @k(%args: !llvm.ptr, %begin: i64, %end: i64)`, which
+    loads the data pointers and calls a private function that holds the code and
+    knows that its arguments do not alias.
+
+    *Does not* optimise.
+
+    Example: `test/Codegen/lower-to-llvm.mlir`.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect", "::mlir::func::FuncDialect"
+  ];
 }
 
 #endif

@@ -1,0 +1,209 @@
+//===- BufferizeKernel.cpp - Put a kernel's tensors into its buffers ------===//
+//
+// Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Destination passing, then one-shot bufferisation.  A kernel has no heap, so
+// what does not fit in the output buffers goes to the stack, in the entry
+// block: an alloca inside a loop would grow the stack at every iteration.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernel.h"
+#include "dynamo/Codegen/Passes.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#define DEBUG_TYPE "codegen-bufferize-kernel"
+
+namespace dynamo::codegen {
+#define GEN_PASS_DEF_BUFFERIZEKERNELPASS
+#include "dynamo/Codegen/Passes.h.inc"
+} // namespace dynamo::codegen
+
+using namespace mlir;
+using namespace dynamo::codegen;
+
+static bool isStaticTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && !tensor.getEncoding();
+}
+
+static MemRefType getBufferType(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return MemRefType::get(tensor.getShape(), tensor.getElementType());
+}
+
+/// Makes `value` be computed in `buffer`. Reshapes are undone on the buffer's
+/// side: one-shot bufferisation cannot see through them to the producer's
+/// destination and would copy.
+static void materialize(OpBuilder &builder, Location loc, Value value,
+                        Value buffer) {
+  while (Operation *def = value.getDefiningOp()) {
+    auto reshape = [&](Value source, auto reassociation, bool expands) {
+      MemRefType type = getBufferType(source.getType());
+      if (expands)
+        buffer = memref::CollapseShapeOp::create(builder, loc, type, buffer,
+                                                 reassociation);
+      else
+        buffer = memref::ExpandShapeOp::create(builder, loc, type, buffer,
+                                               reassociation);
+      value = source;
+    };
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(def))
+      reshape(expand.getSrc(), expand.getReassociationIndices(), true);
+    else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(def))
+      reshape(collapse.getSrc(), collapse.getReassociationIndices(), false);
+    else
+      break;
+  }
+  bufferization::MaterializeInDestinationOp::create(
+      builder, loc, TypeRange{}, value, buffer, /*restrict=*/true,
+      /*writable=*/true);
+}
+
+/// Tensors in the signature become memrefs, results trailing ones.
+static LogicalResult passDestinations(func::FuncOp func) {
+  Block &entry = func.getBody().front();
+  auto ret = cast<func::ReturnOp>(entry.getTerminator());
+  for (Type type :
+       llvm::concat<const Type>(func.getArgumentTypes(), func.getResultTypes()))
+    if (!isStaticTensor(type))
+      return func.emitError("expected tensors of static shape, found ") << type;
+
+  OpBuilder builder(&entry, entry.begin());
+  Location loc = func.getLoc();
+  SmallVector<Type> types;
+  for (BlockArgument arg : entry.getArguments()) {
+    Type tensorType = arg.getType();
+    types.push_back(getBufferType(tensorType));
+    arg.setType(types.back());
+    auto toTensor = bufferization::ToTensorOp::create(
+        builder, loc, tensorType, arg, /*restrict=*/true, /*writable=*/false);
+    arg.replaceAllUsesExcept(toTensor.getResult(), toTensor);
+  }
+  builder.setInsertionPoint(ret);
+  for (Value result : ret.getOperands()) {
+    types.push_back(getBufferType(result.getType()));
+    Value buffer = entry.addArgument(types.back(), loc);
+    materialize(builder, ret.getLoc(), result, buffer);
+  }
+  ret->setOperands({});
+  func.setArgAttrsAttr(nullptr);
+  func.setResAttrsAttr(nullptr);
+  func.setFunctionType(FunctionType::get(func.getContext(), types, {}));
+  return success();
+}
+
+/// Every allocation becomes an alloca at the function's start.
+static LogicalResult promoteToStack(func::FuncOp func) {
+  Block &entry = func.getBody().front();
+  SmallVector<memref::AllocOp> allocs;
+  func.walk([&](memref::AllocOp alloc) { allocs.push_back(alloc); });
+  int64_t bytes = 0;
+  func.walk([&](memref::AllocaOp alloca) {
+    MemRefType type = alloca.getType();
+    if (type.hasStaticShape() && type.getElementType().isIntOrFloat())
+      bytes += type.getNumElements() *
+               llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  });
+  OpBuilder builder(&entry, entry.begin());
+  for (memref::AllocOp alloc : allocs) {
+    MemRefType type = alloc.getType();
+    if (!type.hasStaticShape())
+      return alloc.emitError("scratch of dynamic size: ") << type;
+    int64_t elementBytes =
+        type.getElementType().isIndex()
+            ? 8
+            : llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    bytes += llvm::alignTo(type.getNumElements() * elementBytes, 64);
+    if (bytes > kMaxScratchBytes)
+      return alloc.emitError("kernel needs more than ")
+             << kMaxScratchBytes << " bytes of scratch: " << bytes;
+    auto alloca = memref::AllocaOp::create(builder, alloc.getLoc(), type,
+                                           builder.getI64IntegerAttr(64));
+    for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+      if (isa<memref::DeallocOp>(user))
+        user->erase();
+    alloc.replaceAllUsesWith(alloca.getResult());
+    alloc.erase();
+  }
+  return success();
+}
+
+namespace {
+struct BufferizeKernel
+    : dynamo::codegen::impl::BufferizeKernelPassBase<BufferizeKernel> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    func::FuncOp func = getKernelFunction(module);
+    if (!func) {
+      module.emitError("expected a kernel module with one public function");
+      return signalPassFailure();
+    }
+    bool onTensors =
+        llvm::any_of(func.getArgumentTypes(), llvm::IsaPred<TensorType>) ||
+        func.getNumResults() != 0;
+    if (onTensors && failed(bufferize(func)))
+      return signalPassFailure();
+    if (failed(promoteToStack(func)))
+      return signalPassFailure();
+    cleanUp(func);
+  }
+
+  LogicalResult bufferize(func::FuncOp func) {
+    if (failed(passDestinations(func)))
+      return failure();
+    cleanUp(func);
+    IRRewriter rewriter(&getContext());
+    if (failed(bufferization::eliminateEmptyTensors(rewriter, func)))
+      return failure();
+    bufferization::OneShotBufferizationOptions options;
+    options.setFunctionBoundaryTypeConversion(
+        bufferization::LayoutMapOption::IdentityLayoutMap);
+    bufferization::BufferizationState state;
+    if (failed(bufferization::runOneShotBufferize(func, options, state)))
+      return failure();
+    cleanUp(func);
+    return success();
+  }
+
+  /// The canonicalisation patterns are collected once per pass, not per use.
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    for (StringRef name : {"tensor", "memref", "scf", "linalg", "bufferization",
+                           "affine", "arith"})
+      if (Dialect *dialect = context->getLoadedDialect(name))
+        dialect->getCanonicalizationPatterns(set);
+    for (RegisteredOperationName op : context->getRegisteredOperations())
+      if (llvm::is_contained({"tensor", "memref", "scf", "linalg",
+                              "bufferization", "affine", "vector"},
+                             op.getDialectNamespace()))
+        op.getCanonicalizationPatterns(set, context);
+    patterns = FrozenRewritePatternSet(std::move(set));
+    return success();
+  }
+
+  /// Folds, drops dead and double operations and copies onto themselves.
+  void cleanUp(func::FuncOp func) {
+    (void)applyPatternsGreedily(func, patterns);
+    IRRewriter rewriter(&getContext());
+    DominanceInfo dominance(func);
+    eliminateCommonSubExpressions(rewriter, dominance, func);
+  }
+
+  FrozenRewritePatternSet patterns;
+};
+} // namespace

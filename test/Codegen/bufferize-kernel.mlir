@@ -1,0 +1,42 @@
+// RUN: dynamo-opt %s --split-input-file --codegen-bufferize-kernel | FileCheck %s
+
+// The result is computed in the output buffer, seen through the reshape: no
+// allocation and no copy.
+// CHECK-LABEL: func.func @in_place(
+// CHECK-SAME: %[[IN:.*]]: memref<4x10xf32>, %[[OUT:.*]]: memref<40xf32>)
+// CHECK-NOT: alloc
+// CHECK: %[[VIEW:.*]] = memref.expand_shape %[[OUT]]
+// CHECK: linalg.generic {{.*}} ins(%[[IN]] : {{.*}}) outs(%[[VIEW]] :
+// CHECK-NOT: memref.copy
+#id = affine_map<(d0, d1) -> (d0, d1)>
+module @in_place attributes {rt.kernel} {
+  func.func @in_place(%x: tensor<4x10xf32>) -> tensor<40xf32> {
+    %e = tensor.empty() : tensor<4x10xf32>
+    %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<4x10xf32>) outs(%e : tensor<4x10xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %v = arith.negf %a : f32
+      linalg.yield %v : f32
+    } -> tensor<4x10xf32>
+    %1 = tensor.collapse_shape %0 [[0, 1]] : tensor<4x10xf32> into tensor<40xf32>
+    return %1 : tensor<40xf32>
+  }
+}
+
+// -----
+
+// A temporary is on the stack; an argument that is returned is copied.
+// CHECK-LABEL: func.func @scratch(
+// CHECK-SAME: %[[IN:.*]]: memref<8x8xf32>, %[[OUT:.*]]: memref<8x8xf32>, %[[SAME:.*]]: memref<8x8xf32>)
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<8x8xf32>
+// CHECK: memref.copy %[[IN]], %[[SAME]]
+module @scratch attributes {rt.kernel} {
+  func.func @scratch(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<8x8xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %0 = linalg.matmul ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %1 = linalg.matmul ins(%0, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+    return %1, %x : tensor<8x8xf32>, tensor<8x8xf32>
+  }
+}
