@@ -362,6 +362,12 @@ struct ParallelRange
         return op->emitError("cannot be lowered to loops");
       rewriter.eraseOp(op);
     }
+    // An output that is not read makes a dead load, which would look like a
+    // dependence.
+    func.walk([&](memref::LoadOp load) {
+      if (load->use_empty())
+        rewriter.eraseOp(load);
+    });
     return success();
   }
 };
