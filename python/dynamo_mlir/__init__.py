@@ -1,0 +1,64 @@
+# Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A just-in-time compiler for PyTorch programs.
+
+    import torch
+    model = torch.compile(model, backend="dynamo_mlir")   # or dynamo_mlir.compile(model)
+
+This module imports nothing heavy: torch, MLIR and the compiler are loaded when the first function is compiled.
+"""
+import sys as _sys
+
+__version__ = "0.1.0"
+__all__ = ["compile", "report", "reset_report", "CompileError", "InternalCompilerError"]
+
+_HOMES = {
+    "CompileError": "errors",
+    "InternalCompilerError": "errors",
+    "report": "reports",
+    "reset_report": "reports",
+}
+
+
+def __getattr__(name):
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def compile(model=None, *, fullgraph=False, dynamic=None, **options):
+    """Compiles a function or a module; use it as a decorator too.
+
+    options: `threads` (int, default torch.get_num_threads() at each call), `target` (name of a machine model, default
+    the host), `dump` (folder that receives the IR of every graph), `strict` (bool: raise CompileError where the program
+    would otherwise fall back to eager PyTorch).
+    """
+    if model is None:
+        return lambda f: compile(f, fullgraph=fullgraph, dynamic=dynamic, **options)
+    from .options import Options, switched_off
+
+    Options.parse(options)  # A wrong name fails here rather than inside Dynamo.
+    if switched_off():
+        return model
+    import torch
+
+    from .backend import compile_fx
+
+    return torch.compile(model, backend=compile_fx, fullgraph=fullgraph, dynamic=dynamic, options=options or None)
+
+
+def _register():
+    """Makes the backend's name known to a torch._dynamo that looked for entry points before we were on the path."""
+    registry = _sys.modules.get("torch._dynamo.backends.registry")
+    if registry is not None and "dynamo_mlir" not in registry._BACKENDS:
+        from importlib.metadata import EntryPoint
+
+        registry._BACKENDS["dynamo_mlir"] = EntryPoint("dynamo_mlir", "dynamo_mlir.backend:compile_fx", "torch_dynamo_backends")
+
+
+_register()

@@ -1,0 +1,26 @@
+# Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Which operators AOTAutograd takes apart.
+
+What the aten dialect has an operation for stays whole: its kernel is better than its parts (a layer norm is one pass over
+rows, an attention never makes its score matrix). What it lacks is decomposed to core ATen, and what is left after that is
+called as it is.
+"""
+import functools
+
+import torch
+
+from .importer import op_table
+
+# Decomposed all the same, though the dialect could say them: the parts fuse and the operator does not.
+ALWAYS = ()
+
+
+@functools.cache
+def table():
+    from torch._decomp import core_aten_decompositions
+
+    known = op_table()
+    keep = lambda overload: str(overload) in known and str(overload) not in ALWAYS
+    return {overload: rule for overload, rule in core_aten_decompositions().items()
+            if isinstance(overload, torch._ops.OpOverload) and not keep(overload)}
