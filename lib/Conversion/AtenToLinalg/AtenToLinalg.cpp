@@ -296,7 +296,11 @@ struct ConvertAtenToLinalg
     : dynamo::impl::ConvertAtenToLinalgPassBase<ConvertAtenToLinalg> {
   LogicalResult initialize(MLIRContext *) override {
     table = std::make_shared<LoweringTable>();
+    populateActivationLowerings(*table);
+    populateDivisionLowerings(*table);
     populatePointwiseLowerings(*table);
+    populateReductionLowerings(*table);
+    populateUnaryLowerings(*table);
     return success();
   }
 

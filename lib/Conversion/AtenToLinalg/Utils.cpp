@@ -102,32 +102,67 @@ AffineMap lowering::broadcastMap(MLIRContext *context, ArrayRef<int64_t> shape,
   return AffineMap::get(rank, 0, exprs, context);
 }
 
+/// How the dims of a tensor with dims of size 1 at `dims` group into those of
+/// the tensor without: new dims go to the group before them, the leading ones
+/// to the first. No groups for a result of rank 0.
+static SmallVector<ReassociationIndices> groupsWithout(int64_t rank,
+                                                       ArrayRef<int64_t> dims) {
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices leading;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (!llvm::is_contained(dims, i)) {
+      groups.emplace_back(leading);
+      leading.clear();
+    }
+    if (groups.empty())
+      leading.push_back(i);
+    else
+      groups.back().push_back(i);
+  }
+  return groups;
+}
+
 Value lowering::expandDims(Lowering &b, Value reduced, ArrayRef<int64_t> dims) {
   if (dims.empty())
     return reduced;
   auto type = cast<RankedTensorType>(reduced.getType());
-  int64_t rank = type.getRank() + dims.size();
+  int64_t rank = type.getRank() + dims.size(), next = 0;
   SmallVector<int64_t> shape;
   SmallVector<OpFoldResult> sizes, known = sizesOf(b, reduced);
-  SmallVector<ReassociationIndices> groups;
-  int64_t next = 0;
   for (int64_t i = 0; i < rank; ++i) {
     bool isNew = llvm::is_contained(dims, i);
-    // Every group holds one old dim; new dims go to the group before them, the
-    // leading ones to the first.
-    if (!isNew && (next > 0 || groups.empty()))
-      groups.emplace_back();
-    else if (isNew && groups.empty() && type.getRank() > 0)
-      groups.emplace_back();
-    if (type.getRank() > 0)
-      groups.back().push_back(i);
     shape.push_back(isNew ? 1 : type.getDimSize(next));
     sizes.push_back(isNew ? OpFoldResult(b.getIndexAttr(1)) : known[next]);
-    if (!isNew)
-      ++next;
+    next += !isNew;
   }
   auto expanded = RankedTensorType::get(shape, type.getElementType());
-  return tensor::ExpandShapeOp::create(b, expanded, reduced, groups, sizes);
+  return tensor::ExpandShapeOp::create(b, expanded, reduced,
+                                       groupsWithout(rank, dims), sizes);
+}
+
+Value lowering::dropDims(Lowering &b, Value tensor, ArrayRef<int64_t> dims) {
+  if (dims.empty())
+    return tensor;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape;
+  for (auto [i, size] : llvm::enumerate(type.getShape()))
+    if (!llvm::is_contained(dims, int64_t(i)))
+      shape.push_back(size);
+  return tensor::CollapseShapeOp::create(
+      b, RankedTensorType::get(shape, type.getElementType()), tensor,
+      groupsWithout(type.getRank(), dims));
+}
+
+Value lowering::sliceOf(Lowering &b, Value tensor,
+                        ArrayRef<OpFoldResult> offsets,
+                        ArrayRef<OpFoldResult> sizes,
+                        ArrayRef<OpFoldResult> strides) {
+  bool isWhole = llvm::all_of(offsets, isZeroInteger) &&
+                 llvm::all_of(strides, isOneInteger) &&
+                 isEqualConstantIntOrValueArray(sizes, sizesOf(b, tensor));
+  if (isWhole)
+    return tensor;
+  return tensor::ExtractSliceOp::create(b, tensor, offsets, sizes, strides);
 }
 
 TypedAttr lowering::knownScalar(Value value) {

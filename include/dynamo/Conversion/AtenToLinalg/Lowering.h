@@ -131,7 +131,11 @@ private:
 };
 
 /// One per family file; AtenToLinalg.cpp calls them all.
+void populateActivationLowerings(LoweringTable &table);
+void populateDivisionLowerings(LoweringTable &table);
 void populatePointwiseLowerings(LoweringTable &table);
+void populateReductionLowerings(LoweringTable &table);
+void populateUnaryLowerings(LoweringTable &table);
 
 } // namespace dynamo::lowering
 

@@ -144,6 +144,12 @@ AffineMap broadcastMap(mlir::MLIRContext *context, ArrayRef<int64_t> shape,
 /// Puts dims of size 1 back at `dims` (keepdim).
 Value expandDims(Lowering &b, Value reduced, ArrayRef<int64_t> dims);
 
+/// Takes dims of size 1 out (the reverse of expandDims).
+Value dropDims(Lowering &b, Value tensor, ArrayRef<int64_t> dims);
+/// tensor.extract_slice; the tensor itself when the slice is all of it.
+Value sliceOf(Lowering &b, Value tensor, ArrayRef<OpFoldResult> offsets,
+              ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides);
+
 /// Erases the ops of `block` (not nested) that are unused and have no effect.
 void eraseDeadOps(mlir::Block &block);
 
@@ -196,6 +202,17 @@ SmallVector<Value> reduce(Lowering &b, ArrayRef<Input> inputs,
 /// elements in `acc` (the identity when null).
 Value sumOver(Lowering &b, Operand operand, ArrayRef<int64_t> dims, Type acc,
               llvm::function_ref<Value(Value)> body = nullptr);
+
+/// The number of elements of `dims` as a scalar of float type `dtype` (a number
+/// operand, constant when the sizes are static).
+Operand countOf(Lowering &b, Operand operand, ArrayRef<int64_t> dims,
+                Type dtype);
+/// Mean over `dims` in float type `acc`, rank-reduced.
+Value meanOver(Lowering &b, Operand operand, ArrayRef<int64_t> dims, Type acc);
+/// Sum over `dims` of the squared difference to `mean` (rank-reduced, type
+/// `acc`).
+Value centredSquaresOver(Lowering &b, Operand operand, Value mean,
+                         ArrayRef<int64_t> dims, Type acc);
 
 } // namespace dynamo::lowering
 
