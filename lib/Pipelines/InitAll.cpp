@@ -14,6 +14,8 @@
 #include "dynamo/Dialect/Aten/Transforms/Passes.h"
 #include "dynamo/Dialect/Rt/IR/Rt.h"
 #include "dynamo/Dialect/Rt/Transforms/Passes.h"
+#include "dynamo/Pipelines/Passes.h"
+#include "dynamo/Pipelines/Phases.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -34,4 +36,6 @@ void dynamo::registerAllPasses() {
   registerConversionPasses();
   codegen::registerCodegenPasses();
   codegen::registerKernelPipelines();
+  registerPipelinesPasses();
+  registerPhasePipelines();
 }

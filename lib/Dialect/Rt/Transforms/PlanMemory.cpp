@@ -247,10 +247,18 @@ void Planner::rewriteExtern(Operation &op, OpBuilder &builder) {
   SmallVector<Attribute> operandTypes, resultTypes;
   unsigned next = 0;
   auto dtype = [&](Value value) -> Attribute {
-    unsigned i = next++;
-    if (dtypes && i < dtypes.size())
-      return dtypes[i];
-    return TypeAttr::get(getElementTypeOrSelf(value.getType()));
+    Type type = getElementTypeOrSelf(value.getType());
+    StringRef name;
+    if (dtypes && next < dtypes.size())
+      if (auto attr = dyn_cast<StringAttr>(dtypes[next]))
+        name = attr;
+    ++next;
+    unsigned width = type.getIntOrFloatBitWidth();
+    if (name == "bool")
+      type = builder.getI1Type();
+    else if (name.starts_with("uint"))
+      type = builder.getIntegerType(width, /*isSigned=*/false);
+    return TypeAttr::get(type);
   };
   SmallVector<Value> operands;
   for (Value operand : op.getOperands()) {

@@ -29,8 +29,9 @@ inline constexpr llvm::StringLiteral kStrategyAttr = "rt.strategy";
 /// On a kernel's function: number of parallel tiles, operations per run.
 inline constexpr llvm::StringLiteral kRangeAttr = "rt.range";
 inline constexpr llvm::StringLiteral kWorkAttr = "rt.work";
-/// On arguments and results of @main: the element type before i1 and ui8
-/// became i8 (TypeAttr).  On aten.extern: those of operands, then results.
+/// On arguments and results of @main: torch's name of the element type where
+/// it is not the IR's ("bool", "uint8").  On aten.extern: those of operands,
+/// then results, "" for the IR's.
 inline constexpr llvm::StringLiteral kDtypeAttr = "rt.dtype";
 inline constexpr llvm::StringLiteral kDtypesAttr = "rt.dtypes";
 /// On a memory-planned @main: bytes of the arena, number of inputs.
