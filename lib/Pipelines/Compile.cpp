@@ -87,7 +87,7 @@ struct Kernel {
 class Driver {
 public:
   Driver(ModuleOp module, const CompileOptions &options)
-      : module(module), options(options) {}
+      : module(module), context(module.getContext()), options(options) {}
   absl::StatusOr<CompileReport> run();
 
 private:
@@ -105,6 +105,7 @@ private:
   void dump(int index, const Phase &phase) const;
 
   ModuleOp module;
+  MLIRContext *context;
   const CompileOptions &options;
   std::vector<Kernel> kernels;
   CompileReport report;
@@ -130,8 +131,9 @@ absl::Status Driver::error(StringRef what, StringRef diagnostics, StringRef ir,
     message += "\n";
   message += ("reproduce with: " + command).str();
   absl::Status status = absl::InternalError(message);
+  std::string reproducer = ("// RUN: " + command + "\n" + ir).str();
   status.SetPayload(kReproducerPayload,
-                    absl::Cord(("// RUN: " + command + "\n" + ir).str()));
+                    absl::Cord(absl::string_view(reproducer)));
   return status;
 }
 
@@ -141,13 +143,13 @@ absl::Status Driver::runModulePasses(const Phase &phase) {
   phase.build(pm, options);
   if (pm.empty())
     return absl::OkStatus();
-  pm.setName("to " + phase.name.str());
-  std::string before = print(module, /*withLocations=*/true);
+  OwningOpRef<ModuleOp> before(cast<ModuleOp>(module->clone()));
   std::string text;
   Capture capture(text);
   if (succeeded(pm.run(module)))
     return absl::OkStatus();
-  return error("phase " + phase.name.str() + " failed", text, before,
+  return error("phase " + phase.name.str() + " failed", text,
+               print(*before, /*withLocations=*/true),
                "dynamo-opt --dynamo-" + phase.name.str() + "-pipeline");
 }
 
@@ -167,8 +169,8 @@ absl::Status Driver::verify(const Phase &phase) {
 
 std::unique_ptr<PassManager> Driver::kernelPasses(int first, int last,
                                                   bool fallback) const {
-  auto pm = std::make_unique<PassManager>(module.getContext(),
-                                          ModuleOp::getOperationName());
+  auto pm =
+      std::make_unique<PassManager>(context, ModuleOp::getOperationName());
   pm->enableVerifier(options.verify);
   for (int i = first; i <= last; ++i)
     if (getPhases()[i].buildKernel)
@@ -186,7 +188,7 @@ bool Driver::retry(Kernel &kernel, int phase,
                             /*fallback=*/true);
   kernel.report.fellBack = true;
   // The name stays, so launches need no change.
-  ModuleOp fresh = kernel.original->clone();
+  ModuleOp fresh = cast<ModuleOp>((*kernel.original)->clone());
   bool done = succeeded(fallback->run(fresh));
   if (done) {
     kernel.module->setAttrs(fresh->getAttrDictionary());
@@ -212,7 +214,6 @@ absl::Status Driver::runKernels(int index) {
   const Phase &phase = getPhases()[index];
   if (!phase.buildKernel || kernels.empty())
     return absl::OkStatus();
-  MLIRContext *context = module.getContext();
   size_t workers = 1;
   if (context->isMultithreadingEnabled())
     workers = std::max<size_t>(context->getThreadPool().getMaxConcurrency(), 1);
@@ -283,8 +284,8 @@ void Driver::dump(int index, const Phase &phase) const {
 
 absl::StatusOr<CompileReport> Driver::run() {
   int to = findPhase(options.to);
-  int from = options.from.empty() ? detectPhase(module)
-                                  : findPhase(options.from);
+  int from =
+      options.from.empty() ? detectPhase(module) : findPhase(options.from);
   for (auto [index, name] :
        {std::pair(to, options.to), std::pair(from, options.from)})
     if (index < 0)
@@ -307,7 +308,6 @@ absl::StatusOr<CompileReport> Driver::run() {
 
   DialectRegistry dialects;
   getPhaseDialects(dialects);
-  MLIRContext *context = module.getContext();
   context->appendDialectRegistry(dialects);
   for (StringRef name : dialects.getDialectNames())
     context->getOrLoadDialect(name);
@@ -332,7 +332,8 @@ absl::StatusOr<CompileReport> Driver::run() {
       collectKernels();
       if (i == findPhase("dispatches") + 1)
         for (Kernel &kernel : kernels)
-          kernel.original = cast<ModuleOp>(kernel.module->clone());
+          kernel.original =
+              OwningOpRef<ModuleOp>(cast<ModuleOp>(kernel.module->clone()));
       status = runKernels(i);
     }
     if (status.ok())

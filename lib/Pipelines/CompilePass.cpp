@@ -42,17 +42,17 @@ struct Compile : dynamo::impl::CompilePassBase<Compile> {
     absl::StatusOr<dynamo::CompileReport> report =
         dynamo::compile(module, options);
     if (!report.ok()) {
-      module.emitError(std::string(report.status().message()));
+      emitError(module.getLoc(), std::string(report.status().message()));
       return signalPassFailure();
     }
     for (const dynamo::KernelReport &kernel : report->kernels)
       if (kernel.fellBack)
-        module.emitRemark("kernel @")
+        emitRemark(module.getLoc(), "kernel @")
             << kernel.name << " (" << kernel.strategy
             << ") is compiled as loops: " << kernel.diagnostics;
     if (timing)
       for (const auto &phase : report->phases)
-        module.emitRemark("phase ")
+        emitRemark(module.getLoc(), "phase ")
             << phase.phase << " took " << phase.milliseconds << " ms";
   }
 };

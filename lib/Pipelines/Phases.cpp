@@ -23,8 +23,8 @@
 using namespace mlir;
 using namespace dynamo;
 
-static codegen::KernelPipelineOptions kernelOptions(const CompileOptions &options,
-                                                    bool fallback) {
+static codegen::KernelPipelineOptions
+kernelOptions(const CompileOptions &options, bool fallback) {
   codegen::KernelPipelineOptions result;
   result.target = options.target;
   result.fallback = fallback || options.loopsOnly;
@@ -47,6 +47,9 @@ static void buildDispatches(OpPassManager &pm, const CompileOptions &) {
   pm.addPass(rt::createLinalgPropagateTransposesPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(rt::createFuseElementwisePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(rt::createFormDispatchesPass());
   pm.addPass(rt::createOutlineDispatchesPass());
   pm.addPass(rt::createDedupKernelsPass());
@@ -58,10 +61,11 @@ static void buildKernels(OpPassManager &pm, const CompileOptions &) {
 
 static const Phase kPhases[] = {
     {"P1", "aten", "aten operations on tensors", buildAten, nullptr,
-     [](OpPassManager &pm) { pm.addPass(aten::createAtenVerifyContractPass()); }},
+     [](OpPassManager &pm) {
+       pm.addPass(aten::createAtenVerifyContractPass());
+     }},
     {"P2", "linalg", "linalg, tensor, arith and math on tensors", buildLinalg,
-     nullptr,
-     nullptr},
+     nullptr, nullptr},
     {"P3", "dispatches", "launches of kernels on tensors", buildDispatches,
      nullptr,
      [](OpPassManager &pm) { pm.addPass(rt::createVerifyDispatchesPass()); }},

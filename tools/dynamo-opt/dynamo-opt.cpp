@@ -1,4 +1,5 @@
-//===- dynamo-opt.cpp - runs passes on IR text --------------------------------===//
+//===- dynamo-opt.cpp - runs passes on IR text
+//--------------------------------===//
 //
 // Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,6 +20,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;

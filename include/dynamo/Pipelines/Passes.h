@@ -1,4 +1,5 @@
-//===- Passes.h - the compile driver as a pass -----------------------------===//
+//===- Passes.h - the compile driver as a pass
+//-----------------------------===//
 //
 // Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

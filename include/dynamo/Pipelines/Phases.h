@@ -1,4 +1,5 @@
-//===- Phases.h - The phases of a compilation ---------------------- C++ -*-===//
+//===- Phases.h - The phases of a compilation ---------------------- C++
+//-*-===//
 //
 // Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

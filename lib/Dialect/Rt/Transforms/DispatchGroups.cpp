@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -25,19 +26,36 @@ static bool makesTensor(Operation *op) {
   return llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
 }
 
+/// Whether `op` joins dims of a slice that lie one behind the other in memory,
+/// so that a kernel can read it in place.
+static bool isCollapsedSlice(tensor::CollapseShapeOp op) {
+  auto slice = op.getSrc().getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice || !slice.getSourceType().hasStaticShape())
+    return false;
+  RankedTensorType type = slice.getSourceType();
+  MemRefType view = memref::SubViewOp::inferRankReducedResultType(
+      slice.getType().getShape(),
+      MemRefType::get(type.getShape(), type.getElementType()),
+      slice.getMixedOffsets(), slice.getMixedSizes(), slice.getMixedStrides());
+  return memref::CollapseShapeOp::isGuaranteedCollapsible(
+      view, op.getReassociationIndices());
+}
+
 OpRole DispatchGroups::role(Operation *op) const {
   if (forcedRoots.contains(op))
     return OpRole::Root;
   if (op->hasTrait<OpTrait::ConstantLike>() ||
       isa<tensor::EmptyOp, tensor::ExtractSliceOp, linalg::FillOp>(op))
     return OpRole::Cheap;
-  // An expanded slice is a slice; a collapsed one may need a copy.
+  // An expanded slice is a slice; a collapsed one may need a copy first.
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
     Operation *source = expand.getSrc().getDefiningOp();
     return source && role(source) == OpRole::Cheap ? OpRole::Cheap
                                                    : OpRole::Host;
   }
-  if (isa<tensor::CollapseShapeOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+    return isCollapsedSlice(collapse) ? OpRole::Cheap : OpRole::Host;
+  if (op->hasTrait<OpTrait::IsTerminator>())
     return OpRole::Host;
   // Scalar arithmetic goes where it is used.
   if (isPure(op) && !makesTensor(op))
@@ -134,6 +152,7 @@ DispatchGroups::DispatchGroups(Block &block, RewriterBase &rewriter)
     for (Operation *def : found)
       succs[def].push_back(&op);
     preds[&op] = llvm::to_vector(found);
+    order.push_back(&op);
     if (kind == OpRole::Root) {
       storage.push_back(std::make_unique<Group>());
       storage.back()->ops.push_back(&op);
@@ -174,6 +193,18 @@ SmallVector<Operation *> DispatchGroups::readers(Value value) const {
 ArrayRef<Operation *> DispatchGroups::sources(Operation *op) const {
   auto it = preds.find(op);
   return it == preds.end() ? ArrayRef<Operation *>() : it->second;
+}
+
+bool DispatchGroups::reachesThroughCheap(Operation *op, Group *group) const {
+  for (Value value : operandsOf(op)) {
+    Operation *def = value.getDefiningOp();
+    if (!def)
+      continue;
+    if (role(def) == OpRole::Cheap ? reachesThroughCheap(def, group)
+                                   : groupOf(def) == group)
+      return true;
+  }
+  return false;
 }
 
 bool DispatchGroups::mergeMakesCycle(Group *a, Group *b) const {

@@ -60,6 +60,11 @@ public:
   /// operations.
   llvm::ArrayRef<mlir::Operation *> sources(mlir::Operation *op) const;
 
+  /// Roots and host operations in program order.
+  llvm::ArrayRef<mlir::Operation *> operations() const { return order; }
+  /// Whether the cheap `op` reads a result of the group.
+  bool reachesThroughCheap(mlir::Operation *op, Group *group) const;
+
   /// Whether `a` and `b` as one group would wait for its own result.
   bool mergeMakesCycle(Group *a, Group *b) const;
   /// Moves the operations of `from` to `into`.
@@ -75,6 +80,7 @@ private:
   void emit(Group &group, mlir::RewriterBase &rewriter);
 
   mlir::Block &block;
+  llvm::SmallVector<mlir::Operation *> order;
   std::vector<std::unique_ptr<Group>> storage;
   llvm::DenseMap<mlir::Operation *, Group *> owner;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;

@@ -53,6 +53,28 @@ def RtDecomposeAttentionPass : Pass<"rt-decompose-attention"> {
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def FuseElementwisePass : Pass<"rt-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Bring linalg operations that belong together into one space";
+  let description = [{
+    *Input*: a host function in phase P2.
+
+    *Output*: the same values.  Named linalg operations without a window are
+    generics; dims of size 1 are gone from generics; reshapes have moved past
+    elementwise operations and reductions towards the end; elementwise
+    operations are merged where nothing large is computed twice; generics on
+    small constants are constants.
+
+    *Does not*: merge anything into reductions, contractions or convolutions
+    (`rt-form-dispatches` groups them), or touch kernels.
+
+    Example: `test/Dialect/Rt/fuse-elementwise.mlir`.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FormDispatchesPass : Pass<"rt-form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "Group the operations that share a kernel";
   let description = [{
@@ -60,7 +82,10 @@ def FormDispatchesPass : Pass<"rt-form-dispatches", "::mlir::func::FuncOp"> {
     operations on values, reshapes and extern calls.
 
     *Output*: every operation that computes is in an `rt.dispatch` with a
-    strategy; constants, fills, slices and scalar arithmetic are copied into
+    strategy.  A contraction or convolution takes the elementwise operations
+    behind it; elementwise operations and reductions over the same rows share a
+    dispatch as long as a row of what is between them fits 64 KiB; elementwise
+    operations that read the same tensor in the same order do, too; constants, fills, slices and scalar arithmetic are copied into
     each dispatch that reads them; reshapes and extern calls stay outside.
     What the host itself reads (an extern operand, a result) exists in memory:
     a cheap value gets a dispatch that writes it.
@@ -74,6 +99,10 @@ def FormDispatchesPass : Pass<"rt-form-dispatches", "::mlir::func::FuncOp"> {
                            "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"fuse", "fuse", "bool", "true",
+           "group operations; else one dispatch each">
+  ];
 }
 
 def OutlineDispatchesPass : Pass<"rt-outline-dispatches", "::mlir::ModuleOp"> {

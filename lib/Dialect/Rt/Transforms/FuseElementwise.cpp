@@ -1,0 +1,172 @@
+//===- FuseElementwise.cpp - Fewer, larger linalg operations --------------===//
+//
+// Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The clean-up before dispatch formation.  It brings operations that belong
+// together into the same iteration space (dims of size 1 go, reshapes move past
+// elementwise operations) and merges elementwise ones.  What is left for the
+// groups to decide is what can't be one loop nest.
+//
+// Elementwise operations are not merged into reductions: code generation wants
+// to see the combiner alone, and a rows kernel keeps the value in registers
+// anyway.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dynamo/Dialect/Rt/IR/Rt.h"
+#include "dynamo/Dialect/Rt/Transforms/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#define DEBUG_TYPE "rt-fuse-elementwise"
+
+namespace dynamo::rt {
+#define GEN_PASS_DEF_FUSEELEMENTWISEPASS
+#include "dynamo/Dialect/Rt/Transforms/Passes.h.inc"
+} // namespace dynamo::rt
+
+using namespace mlir;
+
+static bool readsMemory(linalg::GenericOp op) {
+  return op
+      .walk([](Operation *nested) {
+        return isa<tensor::ExtractOp>(nested) ? WalkResult::interrupt()
+                                              : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static bool isElementwise(linalg::GenericOp op) {
+  return op.getNumParallelLoops() == op.getNumLoops();
+}
+
+/// Operations of the body, a math function or division counting as eight.
+static int64_t bodyCost(linalg::GenericOp op) {
+  int64_t cost = 0;
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    bool isSlow = isa<math::MathDialect>(inner.getDialect()) ||
+                  isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp,
+                      arith::RemFOp, arith::RemSIOp>(inner);
+    cost += isSlow ? 8 : 1;
+  }
+  return cost;
+}
+
+/// Elements that the operation reads from tensors of its own size.
+static int64_t fullSizeInputs(linalg::GenericOp op) {
+  int64_t count = 0;
+  for (OpOperand *input : op.getDpsInputOperands())
+    count +=
+        op.getMatchingIndexingMap(input).getNumResults() == op.getNumLoops();
+  return count;
+}
+
+/// Whether to compute the producer of `operand` inside its reader.
+static bool isWorthFusing(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!producer || !consumer || !isElementwise(producer) ||
+      !isElementwise(consumer) || readsMemory(producer))
+    return false;
+  // Bounds the live values of one loop body.
+  if (producer.getNumDpsInputs() + consumer.getNumDpsInputs() > 16)
+    return false;
+  int64_t cost = bodyCost(producer);
+  // Read by broadcast it would be computed again for each element.
+  bool isBroadcast = consumer.getMatchingIndexingMap(operand).getNumResults() <
+                     consumer.getNumLoops();
+  if (isBroadcast)
+    return cost <= 1;
+  if (operand->get().hasOneUse())
+    return true;
+  // Twice computed but never stored: masks, positions, casts of little data.
+  return cost <= 6 && fullSizeInputs(producer) == 0;
+}
+
+/// Whether a reshape at `operand` may move past the generic that reads or makes
+/// it.  Contractions keep their dims, which their schedule chooses by.
+static bool isWorthReshaping(OpOperand *operand) {
+  auto movable = [](Operation *op) {
+    auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+    return !generic || (!readsMemory(generic) &&
+                        !linalg::isaContractionOpInterface(generic));
+  };
+  return movable(operand->getOwner()) &&
+         movable(operand->get().getDefiningOp());
+}
+
+static bool isSmallConstant(OpOperand *operand) {
+  auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+  return type && type.hasStaticShape() && type.getNumElements() <= 65536;
+}
+
+namespace {
+struct FuseElementwise
+    : dynamo::rt::impl::FuseElementwisePassBase<FuseElementwise> {
+  /// Named operations become generics, but for fills and what has a window.
+  void generalizeNamedOps() {
+    SmallVector<linalg::LinalgOp> named;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (!isa<linalg::GenericOp, linalg::FillOp>(op) &&
+          !isa<linalg::ConvolutionOpInterface>(op.getOperation()))
+        named.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp op : named) {
+      rewriter.setInsertionPoint(op);
+      (void)linalg::generalizeNamedOp(rewriter, op); // or it stays, as loops
+    }
+  }
+
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    GreedyRewriteConfig config;
+    config.setUseTopDownTraversal(true);
+    auto canonicalize = [&](RewritePatternSet &patterns) {
+      linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+      linalg::FillOp::getCanonicalizationPatterns(patterns, context);
+      tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+      tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+      tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
+      context->getLoadedDialect<linalg::LinalgDialect>()
+          ->getCanonicalizationPatterns(patterns);
+      tensor::populateFoldTensorEmptyPatterns(patterns);
+    };
+    auto run = [&](RewritePatternSet &&patterns) {
+      canonicalize(patterns);
+      // Not reaching the fixpoint is no error: the code is right at any time.
+      (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
+    };
+
+    generalizeNamedOps();
+
+    RewritePatternSet units(context);
+    linalg::ControlDropUnitDims control;
+    control.controlFn = [](Operation *op) {
+      auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+      if (!generic)
+        return SmallVector<unsigned>();
+      return llvm::to_vector(llvm::seq<unsigned>(0, generic.getNumLoops()));
+    };
+    linalg::populateFoldUnitExtentDimsPatterns(units, control);
+    run(std::move(units));
+
+    RewritePatternSet fuse(context);
+    linalg::populateElementwiseOpsFusionPatterns(fuse, isWorthFusing);
+    linalg::populateFoldReshapeOpsByCollapsingPatterns(fuse, isWorthReshaping);
+    linalg::populateConstantFoldLinalgOperations(fuse, isSmallConstant);
+    run(std::move(fuse));
+  }
+};
+} // namespace
