@@ -14,6 +14,10 @@ gives a Python number), `optional` may also be a number and may be left out.
 A `variadic` operand named `indices` with a `bools` attribute
 `indices_present` is a `Tensor?[]`.  An int given for `ints` is a list of one.
 `segments` tells that the operation has the attribute operandSegmentSizes.
+
+With --operands FILE it also writes what C++ can't ask an operation for, the names
+of its operands, one line per operation ("?" marks an optional, "*" a variadic
+operand): ATEN_OPERANDS("aten.clamp", "self", "min?", "max?")
 """
 import argparse
 import json
@@ -92,6 +96,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tblgen", required=True)
     parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--operands")
     parser.add_argument("source")
     parser.add_argument("output")
     args = parser.parse_args()
@@ -101,9 +106,13 @@ def main():
         [args.tblgen, "--dump-json", *includes, args.source], check=True, capture_output=True, text=True
     )
     db = json.loads(dump.stdout)
-    table = {}
+    table, lines = {}, []
     for name in db["!instanceof"]["Aten_Op"]:
         entry = operation(db, db[name])
+        mark = {"optional": "?", "variadic": "*"}
+        names = [operand["name"] + mark.get(operand["kind"], "") for operand in entry["operands"]]
+        quoted = ", ".join(json.dumps(n) for n in ["aten." + entry["mnemonic"], *names])
+        lines.append(f"ATEN_OPERANDS({quoted})\n")
         for overload in db[name]["overloads"]:
             if overload in table:
                 raise SystemExit(f"{overload} is listed by aten.{table[overload]['mnemonic']} and aten.{entry['mnemonic']}")
@@ -111,6 +120,9 @@ def main():
     os.makedirs(os.path.dirname(args.output), exist_ok=True)
     with open(args.output, "w") as out:
         json.dump(dict(sorted(table.items())), out, indent=1)
+    if args.operands:
+        with open(args.operands, "w") as out:
+            out.writelines(sorted(lines))
 
 
 if __name__ == "__main__":

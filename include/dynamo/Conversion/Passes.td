@@ -19,9 +19,8 @@ def ConvertAtenToLinalgPass : Pass<"convert-aten-to-linalg", "::mlir::ModuleOp">
     *Input*: phase P1: `func.func`s of one block, aten ops on builtin tensors.
 
     *Output*: phase P2. `i1` and `ui8` tensors have become `i8`; arguments and
-    results of functions then carry `rt.dtype` ("bool", "uint8"), `aten.extern`
-    carries `rt.dtypes`, one string per operand and result, "" where the type
-    did not change. An aten op that has no lowering (or not for these types)
+    results of functions then carry `rt.dtype` (i1, ui8), `aten.extern` carries
+    `rt.dtypes`, one type per operand and result. An aten op that has no lowering (or not for these types)
     stays as it is, with `builtin.unrealized_conversion_cast` where types
     changed and the reason in `aten.not_lowered`; `aten-to-extern` takes it from
     there.
@@ -35,6 +34,25 @@ def ConvertAtenToLinalgPass : Pass<"convert-aten-to-linalg", "::mlir::ModuleOp">
     "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
     "::dynamo::rt::RtDialect"
   ];
+}
+
+def VerifyLinalgPass : Pass<"verify-linalg", "::mlir::ModuleOp"> {
+  let summary = "Check the contract of phase P2 (linalg on tensors)";
+  let description = [{
+    *Input*: phase P2, after `convert-aten-to-linalg` and `aten-to-extern`.
+
+    *Output*: unchanged; an error at each op that breaks the contract:
+
+    - C1: functions hold `linalg`, `tensor`, `arith`, `math`, `func`,
+      `rt.attention` and `aten.extern` only.
+    - C2: no tensor holds `i1` or an unsigned integer.
+    - C3: the result map of a reduction drops dims, none is a constant.
+    - C4: `rt.dtypes` of an extern has one type per operand and result.
+
+    *Does not*: check that an op has a kernel strategy.
+
+    Example: `test/Conversion/AtenToLinalg/verify-linalg-errors.mlir`.
+  }];
 }
 
 #endif

@@ -123,17 +123,17 @@ void Driver::convertArguments(func::FuncOp func) {
   Block &entry = func.front();
   for (unsigned i = 0, e = entry.getNumArguments(); i < e; ++i) {
     BlockArgument arg = entry.getArgument(i);
-    StringRef name = changedDtypeName(arg.getType());
-    if (name.empty())
+    Type dtype = changedDtype(arg.getType());
+    if (!dtype)
       continue;
     b.values[arg] = entry.addArgument(convertType(arg.getType()), arg.getLoc());
-    func.setArgAttr(i, "rt.dtype", b.getStringAttr(name));
+    func.setArgAttr(i, rt::kDtypeAttr, TypeAttr::get(dtype));
   }
 }
 
 bool Driver::convertConstant(arith::ConstantOp op) {
   Type type = op.getType();
-  if (changedDtypeName(type).empty())
+  if (!changedDtype(type))
     return false;
   auto dense = dyn_cast<DenseIntElementsAttr>(op.getValue());
   if (!dense)
@@ -161,9 +161,8 @@ void Driver::convertExtern(Operation *op) {
   SmallVector<Attribute> dtypes;
   bool changed = false;
   auto note = [&](Type type) {
-    StringRef name = changedDtypeName(type);
-    changed |= !name.empty();
-    dtypes.push_back(b.getStringAttr(name));
+    changed |= bool(changedDtype(type));
+    dtypes.push_back(TypeAttr::get(getElementTypeOrSelf(type)));
   };
   OperationState state(op->getLoc(), op->getName());
   state.addAttributes(llvm::to_vector(op->getAttrs()));
@@ -177,7 +176,7 @@ void Driver::convertExtern(Operation *op) {
   }
   Operation *converted = b.create(state);
   if (changed)
-    converted->setAttr("rt.dtypes", b.getArrayAttr(dtypes));
+    converted->setAttr(rt::kDtypesAttr, b.getArrayAttr(dtypes));
   for (auto [from, to] :
        llvm::zip_equal(op->getResults(), converted->getResults()))
     b.values[from] = to;
@@ -206,7 +205,7 @@ LogicalResult Driver::convertOp(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op);
       constant && convertConstant(constant))
     return success();
-  if (op->getName().getStringRef() == "aten.extern") {
+  if (isa<aten::ExternOp>(op)) {
     convertExtern(op);
     return success();
   }
@@ -256,9 +255,8 @@ LogicalResult Driver::convertFunction(func::FuncOp func) {
       return failure();
 
   for (auto [i, operand] : llvm::enumerate(terminator->getOpOperands())) {
-    StringRef name = changedDtypeName(operand.get().getType());
-    if (!name.empty())
-      func.setResultAttr(i, "rt.dtype", b.getStringAttr(name));
+    if (Type dtype = changedDtype(operand.get().getType()))
+      func.setResultAttr(i, rt::kDtypeAttr, TypeAttr::get(dtype));
     operand.set(b.get(operand.get()));
   }
 
@@ -298,8 +296,12 @@ struct ConvertAtenToLinalg
     table = std::make_shared<LoweringTable>();
     populateActivationLowerings(*table);
     populateDivisionLowerings(*table);
+    populateFactoryLowerings(*table);
+    populateLossLowerings(*table);
+    populateNormLowerings(*table);
     populatePointwiseLowerings(*table);
     populateReductionLowerings(*table);
+    populateSoftmaxLowerings(*table);
     populateUnaryLowerings(*table);
     return success();
   }

@@ -34,24 +34,12 @@ Type lowering::convertType(Type type) {
   return tensor ? tensor.clone(storageType(tensor.getElementType())) : type;
 }
 
-StringRef lowering::changedDtypeName(Type type) {
+Type lowering::changedDtype(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  auto dtype =
-      tensor ? dyn_cast<IntegerType>(tensor.getElementType()) : IntegerType();
-  if (!dtype || storageType(dtype) == dtype)
-    return "";
-  switch (dtype.getWidth()) {
-  case 1:
-    return "bool";
-  case 8:
-    return "uint8";
-  case 16:
-    return "uint16";
-  case 32:
-    return "uint32";
-  default:
-    return "uint64";
-  }
+  if (!tensor ||
+      storageType(tensor.getElementType()) == tensor.getElementType())
+    return {};
+  return tensor.getElementType();
 }
 
 Type lowering::computeType(Type dtype) {

@@ -33,8 +33,8 @@ func.func @half(%a: tensor<4xbf16>) -> tensor<4xbf16> {
 
 // bool and uint8 are bytes; what they were is written at the function.
 // CHECK-LABEL: @bytes
-// CHECK-SAME: %[[B:.*]]: tensor<4xi8> {rt.dtype = "bool"}, %[[U:.*]]: tensor<4xi8> {rt.dtype = "uint8"}
-// CHECK-SAME: -> (tensor<4xi8> {rt.dtype = "uint8"}, tensor<4xi8> {rt.dtype = "bool"})
+// CHECK-SAME: %[[B:.*]]: tensor<4xi8> {rt.dtype = i1}, %[[U:.*]]: tensor<4xi8> {rt.dtype = ui8}
+// CHECK-SAME: -> (tensor<4xi8> {rt.dtype = ui8}, tensor<4xi8> {rt.dtype = i1})
 func.func @bytes(%b: tensor<4xi1>, %u: tensor<4xui8>) -> (tensor<4xui8>, tensor<4xi1>) {
   // CHECK: arith.cmpi ne
   // CHECK: arith.extui {{.*}} : i1 to i8

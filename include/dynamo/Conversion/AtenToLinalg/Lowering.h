@@ -41,8 +41,9 @@ mlir::Type storageType(mlir::Type dtype);
 /// is unchanged.
 mlir::Type convertType(mlir::Type type);
 
-/// "bool", "uint8" ... if P2 stores `type`'s elements in another type, else "".
-llvm::StringRef changedDtypeName(mlir::Type type);
+/// The element type of `type` if P2 stores its elements in another one, else
+/// null.
+mlir::Type changedDtype(mlir::Type type);
 
 /// A value of P2 together with the dtype it has in P1: a tensor, or a builtin
 /// number (i1, i64, f64) when `isNumber()`.
@@ -133,8 +134,12 @@ private:
 /// One per family file; AtenToLinalg.cpp calls them all.
 void populateActivationLowerings(LoweringTable &table);
 void populateDivisionLowerings(LoweringTable &table);
+void populateFactoryLowerings(LoweringTable &table);
+void populateLossLowerings(LoweringTable &table);
+void populateNormLowerings(LoweringTable &table);
 void populatePointwiseLowerings(LoweringTable &table);
 void populateReductionLowerings(LoweringTable &table);
+void populateSoftmaxLowerings(LoweringTable &table);
 void populateUnaryLowerings(LoweringTable &table);
 
 } // namespace dynamo::lowering
