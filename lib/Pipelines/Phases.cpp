@@ -38,6 +38,7 @@ static void buildAten(OpPassManager &pm, const CompileOptions &) {
 
 static void buildLinalg(OpPassManager &pm, const CompileOptions &) {
   pm.addPass(createConvertAtenToLinalgPass());
+  pm.addPass(aten::createAtenToExternPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -65,7 +66,8 @@ static const Phase kPhases[] = {
        pm.addPass(aten::createAtenVerifyContractPass());
      }},
     {"P2", "linalg", "linalg, tensor, arith and math on tensors", buildLinalg,
-     nullptr, nullptr},
+     nullptr,
+     [](OpPassManager &pm) { pm.addPass(createVerifyLinalgPass()); }},
     {"P3", "dispatches", "launches of kernels on tensors", buildDispatches,
      nullptr,
      [](OpPassManager &pm) { pm.addPass(rt::createVerifyDispatchesPass()); }},
