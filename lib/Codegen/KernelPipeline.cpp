@@ -18,6 +18,8 @@ using namespace mlir;
 void dynamo::codegen::buildKernelToMemoryPipeline(
     OpPassManager &pm, const KernelPipelineOptions &options) {
   pm.addPass(createPrepareKernelPass({options.fallback}));
+  if (!options.fallback)
+    pm.addPass(createTileMatmulPass({options.target}));
   pm.addPass(createBufferizeKernelPass());
   pm.addPass(createParallelRangePass());
 }

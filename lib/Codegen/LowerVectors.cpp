@@ -49,7 +49,10 @@ struct LowerVectors
       arithmetic = FrozenRewritePatternSet(std::move(set));
     }
     RewritePatternSet set(context);
+    // Makes transpositions of its own.
     vector::populateVectorTransferPermutationMapLoweringPatterns(set);
+    vector::populateVectorTransposeLoweringPatterns(
+        set, vector::VectorTransposeLowering::EltWise);
     vector::populateVectorTransferLoweringPatterns(set, /*maxTransferRank=*/1);
     vector::populateVectorBroadcastLoweringPatterns(set);
     vector::populateVectorShapeCastLoweringPatterns(set);

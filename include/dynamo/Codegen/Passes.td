@@ -62,6 +62,35 @@ def TileConvPass : Pass<"codegen-tile-conv", "::mlir::ModuleOp"> {
       "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def TileMatmulPass : Pass<"codegen-tile-matmul", "::mlir::ModuleOp"> {
+  let summary = "Schedule matmul kernels";
+  let description = [{
+    *Input*: a module that is or holds kernels on tensors. A kernel of strategy
+    `matmul` is one contraction (`linalg.generic` or a named operation, with any
+    permutation maps, on a zero fill) and elementwise operations that read it.
+
+    *Output*: an `scf.forall` over tiles of the result. In a tile, the
+    contraction is vectors on tensors: B packed per panel on the stack and
+    register tiles of outer products, or, for few rows, dot products or sums of
+    rows. The elementwise operations are one-dimensional `linalg.generic`s of
+    static size.
+
+    *Does not* vectorise the elementwise operations and touches no kernel of
+    another strategy. Fails, with the reason, on a kernel of other form.
+
+    Example: `test/Codegen/tile-matmul.mlir`.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"host\"",
+           "Machine model: avx2, avx512, generic or host">
+  ];
+}
+
 def BufferizeKernelPass : Pass<"codegen-bufferize-kernel", "::mlir::ModuleOp"> {
   let summary = "Put a kernel's tensors into its argument buffers";
   let description = [{
