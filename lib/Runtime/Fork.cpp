@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Fork.h"
+#include "dynamo/Runtime/Fork.h"
 
 #include <atomic>
 #include <pthread.h>

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Fork.h"
+#include "dynamo/Runtime/Fork.h"
 #include "TileJob.h"
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Fork.h"
+#include "dynamo/Runtime/Fork.h"
 #include "TileJob.h"
 
 #include <algorithm>

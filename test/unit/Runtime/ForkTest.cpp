@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Fork.h"
+#include "dynamo/Runtime/Fork.h"
 #include "dynamo/Runtime/ParallelFor.h"
 
 #include "gtest/gtest.h"

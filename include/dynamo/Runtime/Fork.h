@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DYNAMO_LIB_RUNTIME_FORK_H
-#define DYNAMO_LIB_RUNTIME_FORK_H
+#ifndef DYNAMO_RUNTIME_FORK_H
+#define DYNAMO_RUNTIME_FORK_H
 
 #include <cstdint>
 
@@ -23,4 +23,4 @@ uint64_t forkGeneration();
 
 } // namespace dynamo::runtime
 
-#endif // DYNAMO_LIB_RUNTIME_FORK_H
+#endif // DYNAMO_RUNTIME_FORK_H
