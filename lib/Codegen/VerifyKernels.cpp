@@ -12,6 +12,8 @@
 
 #include "Kernel.h"
 #include "dynamo/Codegen/Passes.h"
+#include "dynamo/Dialect/Rt/IR/Rt.h"
+#include "dynamo/Dialect/Rt/Transforms/Verify.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -73,6 +75,9 @@ struct VerifyKernels
       if (module->hasAttr(kKernelAttr))
         failed |= verifyKernel(module).failed();
     });
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (func->hasAttr(dynamo::rt::kNumInputsAttr))
+        failed |= dynamo::rt::verifyHostProgram(func, getOperation()).failed();
     if (failed)
       signalPassFailure();
   }

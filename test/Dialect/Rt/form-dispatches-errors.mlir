@@ -7,3 +7,10 @@ func.func @branch(%c: i1, %a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32>
 ^bb1(%r: tensor<4xf32>):
   return %r : tensor<4xf32>
 }
+
+// A number that is not known yet has no way into an extern call.
+func.func @number(%x: tensor<4xf32>, %n: f64) -> tensor<4xf32> {
+  // expected-error @below {{operand 1 is a number that is computed at run time, constants are accepted}}
+  %0 = aten.extern "aten::f"(%x, %n) {args = [#aten.operand<0>, #aten.operand<1>]} : (tensor<4xf32>, f64) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

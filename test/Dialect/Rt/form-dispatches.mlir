@@ -95,3 +95,15 @@ func.func @concat(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<8xf32> {
   %1 = tensor.insert_slice %b into %0[4] [4] [1] : tensor<4xf32> into tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// -----
+
+// A number that an extern call reads becomes part of its arguments; the others
+// are counted anew.
+// CHECK-LABEL: @extern_numbers
+func.func @extern_numbers(%x: tensor<4xf32>, %y: tensor<4xi8>) -> tensor<4xf32> {
+  // CHECK: aten.extern "aten::f"(%{{.*}}, %{{.*}}) {args = [#aten.operand<0>, 2.5{{.*}}, [#aten.operand<1>]], {{.*}}rt.dtypes = ["", "bool", ""]} : (tensor<4xf32>, tensor<4xi8>) -> tensor<4xf32>
+  %c = arith.constant 2.5 : f64
+  %0 = aten.extern "aten::f"(%x, %c, %y) {args = [#aten.operand<0>, #aten.operand<1>, [#aten.operand<2>]], kwargs = {}, rt.dtypes = ["", "", "bool", ""]} : (tensor<4xf32>, f64, tensor<4xi8>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

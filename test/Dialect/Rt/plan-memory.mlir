@@ -56,3 +56,22 @@ func.func @returns(%a: tensor<2x4xf32>) -> (tensor<8xf32>, tensor<2x4xf32>, tens
   %1 = tensor.collapse_shape %0 [[0, 1]] : tensor<2x4xf32> into tensor<8xf32>
   return %1, %0, %a : tensor<8xf32>, tensor<2x4xf32>, tensor<2x4xf32>
 }
+
+// -----
+
+// An extern call works on buffers; its result may alias its operand, whose slot
+// is therefore not used again while the result is read.
+// CHECK-LABEL: func.func @extern
+// CHECK-SAME: rt.arena_bytes = 192
+func.func @extern(%a: tensor<16xf32>, %b: tensor<16xi8>) -> tensor<16xf32> {
+  // CHECK: %[[S:.*]] = rt.slot [[O:[0-9]+]] : memref<16xf32>
+  // CHECK: %[[E:.*]] = rt.call_extern "aten::f"(%[[S]], %{{.*}}) {args = [#aten.operand<0>, #aten.operand<1>], kwargs = {}, operand_dtypes = [f32, i1], result_dtypes = [f32]} : (memref<16xf32>, memref<16xi8>) -> memref<16xf32>
+  // CHECK-NOT: rt.slot [[O]] :
+  // CHECK: rt.launch @k::@k2(%[[E]], %{{.*}})
+  %0 = rt.launch @k::@k(%a) : (tensor<16xf32>) -> tensor<16xf32>
+  %1 = aten.extern "aten::f"(%0, %b) {args = [#aten.operand<0>, #aten.operand<1>], kwargs = {}, rt.dtypes = ["", "bool", ""]} : (tensor<16xf32>, tensor<16xi8>) -> tensor<16xf32>
+  %2 = rt.launch @k::@k(%a) : (tensor<16xf32>) -> tensor<16xf32>
+  %3 = rt.launch @k::@k(%2) : (tensor<16xf32>) -> tensor<16xf32>
+  %4 = rt.launch @k::@k2(%1, %3) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  return %4 : tensor<16xf32>
+}
