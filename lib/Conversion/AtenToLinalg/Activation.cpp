@@ -59,9 +59,10 @@ static Expr relu6(Expr x) {
   return atMost(atLeast(x, x.constant(0)), x.constant(6));
 }
 
+/// Of the comparisons only those are used that leave a nan of x in the middle.
 static Expr hardswishBackward(Expr grad, Expr x) {
-  Expr middle = where(x < 3.0, grad * ((x / 3.0) + 0.5), grad);
-  return where(x <= -3.0, grad.constant(0), middle);
+  Expr middle = grad * ((x / 3.0) + 0.5);
+  return where(x <= -3.0, grad.constant(0), where(x >= 3.0, grad, middle));
 }
 
 /// in: self, alpha, scale, input_scale
@@ -75,7 +76,7 @@ static Expr eluBackward(ArrayRef<Expr> in, bool isResult) {
   Expr grad = in[0], negative = in[1] * in[2], x = in[4];
   Expr below = isResult ? grad * in[3] * (x + negative)
                         : grad * in[3] * negative * exp(x * in[3]);
-  return where(x <= 0.0, below, grad * in[2]);
+  return where(x > 0.0, grad * in[2], below);
 }
 
 /// in: self, beta, threshold
@@ -208,11 +209,12 @@ void lowering::populateActivationLowerings(LoweringTable &table) {
   addBinary<TanhBackwardOp>(
       table, [](Expr grad, Expr y) { return grad * (1.0 - y * y); });
   addFormula<HardtanhBackwardOp>(table, [](ArrayRef<Expr> in) {
-    return where((in[1] <= in[2]) | (in[1] >= in[3]), in[0].constant(0), in[0]);
+    return where((in[1] > in[2]) & (in[1] < in[3]), in[0], in[0].constant(0));
   });
   addBinary<HardswishBackwardOp>(table, hardswishBackward);
   addBinary<HardsigmoidBackwardOp>(table, [](Expr grad, Expr x) {
-    return where((x > -3.0) & (x < 3.0), grad * (1.0 / 6.0), grad.constant(0));
+    return where((x > -3.0) & (x < 3.0), grad * double(1.0f / 6.0f),
+                 grad.constant(0)); // eager's constant is a float
   });
   addFormula<LeakyReluBackwardOp>(table, [](ArrayRef<Expr> in) {
     return where(in[1] > 0.0, in[0], in[0] * in[2]);

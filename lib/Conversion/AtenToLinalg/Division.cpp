@@ -67,7 +67,8 @@ static Expr floorQuotient(Expr x, Expr y) {
   quotient = where(isBelow, quotient - 1.0, quotient);
   Expr whole = floor(quotient);
   whole = where(quotient - whole > 0.5, whole + 1.0, whole);
-  whole = where(quotient == 0.0, copysign(x.constant(0), exact), whole);
+  // Then |exact| is below 1, and this is a zero of its sign.
+  whole = where(quotient == 0.0, exact * 0.0, whole);
   return where(y == 0.0, exact, whole);
 }
 

@@ -62,10 +62,11 @@ static Expr intPower(Expr base, uint64_t exponent) {
 }
 
 /// The exponents that eager's kernel of a scalar exponent treats apart.
-static std::optional<Expr> specialPower(Expr x, double exponent) {
+/// Roots differ from powers at -inf, and for float16 eager takes powers.
+static std::optional<Expr> specialPower(Expr x, double exponent, Type dtype) {
   if (exponent == 0.0)
     return x.constant(1);
-  if (exponent == 0.5)
+  if (exponent == 0.5 && !dtype.isF16())
     return sqrt(x);
   if (exponent == 1.0)
     return x;
@@ -73,7 +74,7 @@ static std::optional<Expr> specialPower(Expr x, double exponent) {
     return x * x;
   if (exponent == 3.0)
     return x * x * x;
-  if (exponent == -0.5)
+  if (exponent == -0.5 && !dtype.isF16())
     return 1.0 / sqrt(x);
   if (exponent == -1.0)
     return 1.0 / x;
@@ -93,7 +94,7 @@ static LogicalResult lowerPow(aten::PowOp op, Lowering &b) {
   if (isFloat(dtype))
     return lowerFormula(op, b, operands, compute, [&](ArrayRef<Expr> in) {
       if (exponent)
-        if (std::optional<Expr> special = specialPower(in[0], *exponent))
+        if (std::optional<Expr> special = specialPower(in[0], *exponent, dtype))
           return *special;
       return pow(in[0], in[1]);
     });
