@@ -14,6 +14,7 @@
 #include "dynamo/Conversion/AtenToLinalg/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace dynamo;
@@ -177,6 +178,14 @@ Value lowering::convertScalar(Lowering &b, Value scalar, Type from, Type to) {
     bool viaF32 = (isHalf(from) && to != f32) || (isHalf(to) && from != f32);
     if (viaF32)
       return convertScalar(b, convertScalar(b, scalar, from, f32), f32, to);
+    // The folder refuses to round constants.
+    APFloat constant(0.0);
+    if (matchPattern(scalar, m_ConstantFloat(&constant))) {
+      bool lossy;
+      constant.convert(cast<FloatType>(to).getFloatSemantics(),
+                       APFloat::rmNearestTiesToEven, &lossy);
+      return arith::ConstantOp::create(b, b.getFloatAttr(to, constant));
+    }
     if (widthFrom < widthTo)
       return b.createOrFold<arith::ExtFOp>(to, scalar);
     return b.createOrFold<arith::TruncFOp>(to, scalar);
