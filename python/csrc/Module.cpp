@@ -179,6 +179,8 @@ PYBIND11_MODULE(_C, m) {
   m.def("describe_tensor", [](py::object tensor) {
     TensorView view;
     TorchShim::get().view(tensor, view);
+    if (!view.cpuStrided)
+      view.rank = 0;
     return py::make_tuple(
         reinterpret_cast<uintptr_t>(view.data), view.dtype, view.cpuStrided,
         std::vector<int64_t>(view.sizes, view.sizes + view.rank),

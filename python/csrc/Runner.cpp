@@ -14,14 +14,17 @@ namespace py = pybind11;
 using namespace dynamo;
 using namespace dynamo::python;
 
-Runner::Runner(std::shared_ptr<void> artifact,
-               const runtime::Executable &executable,
-               std::vector<InputPlan> inputs, std::vector<OutputPlan> outputs,
-               py::object callExtern, py::object repack, int threads)
-    : artifact(std::move(artifact)), executable(executable),
-      inputs(std::move(inputs)), outputs(std::move(outputs)),
-      callExtern(std::move(callExtern)), repack(std::move(repack)),
-      threads(threads) {}
+Runner::Runner(Compiled compiled, std::vector<InputPlan> inputs,
+               std::vector<OutputPlan> outputs, py::object callExtern,
+               py::object repack, int threads)
+    : code(std::move(compiled)), inputs(std::move(inputs)),
+      outputs(std::move(outputs)), callExtern(std::move(callExtern)),
+      repack(std::move(repack)), threads(threads) {
+  const runtime::Program &program = *code.program;
+  if (program.inputs.size() != this->inputs.size() ||
+      program.outputs.size() != this->outputs.size())
+    throw CompilerFailure{"the program has other arguments than the graph"};
+}
 
 static py::tuple toTuple(const std::vector<int64_t> &values) {
   py::tuple tuple(values.size());
@@ -147,7 +150,7 @@ py::object Runner::runWith(const py::sequence &arguments,
   context.beginKernels = beginKernelsHook;
   context.endKernels = endKernelsHook;
   context.profile = profile;
-  DynamoStatus status = executable.run(context);
+  DynamoStatus status = code.run(context);
   if (call.released)
     endKernelsHook(&call);
   if (call.raised)
@@ -169,6 +172,6 @@ py::object Runner::run(const py::sequence &arguments) const {
 
 py::object Runner::runProfiled(const py::sequence &arguments,
                                std::vector<int64_t> &nanoseconds) const {
-  nanoseconds.assign(executable.program().instructions.size(), 0);
+  nanoseconds.assign(code.program->instructions.size(), 0);
   return runWith(arguments, nanoseconds.data());
 }

@@ -15,12 +15,11 @@
 #ifndef DYNAMO_PYTHON_RUNNER_H
 #define DYNAMO_PYTHON_RUNNER_H
 
-#include "GraphBuilder.h"
+#include "Compiler.h"
 #include "TorchShim.h"
 
 #include "dynamo/Runtime/Executable.h"
 
-#include <functional>
 #include <memory>
 
 namespace dynamo::python {
@@ -43,11 +42,13 @@ struct OutputPlan {
 
 class Runner {
 public:
-  /// `callExtern(id, operands) -> list of tensors or None`; `repack(tensor,
-  /// sizes, strides) -> tensor`. `artifact` keeps the kernels' code alive.
-  Runner(std::shared_ptr<void> artifact, const runtime::Executable &executable,
-         std::vector<InputPlan> inputs, std::vector<OutputPlan> outputs,
-         pybind11::object callExtern, pybind11::object repack, int threads);
+  /// `callExtern(id, operands) -> list of tensors`; `repack(tensor, sizes,
+  /// strides) -> tensor`. `threads` 0: torch's number at each call.
+  Runner(Compiled compiled, std::vector<InputPlan> inputs,
+         std::vector<OutputPlan> outputs, pybind11::object callExtern,
+         pybind11::object repack, int threads);
+
+  const Compiled &compiled() const { return code; }
 
   /// The program's outputs as tensors, or None if an argument does not look as
   /// it must: nothing has happened then.
@@ -60,8 +61,7 @@ private:
   pybind11::object runWith(const pybind11::sequence &arguments,
                            int64_t *profile) const;
 
-  std::shared_ptr<void> artifact;
-  const runtime::Executable &executable;
+  Compiled code;
   std::vector<InputPlan> inputs;
   std::vector<OutputPlan> outputs;
   pybind11::object callExtern, repack;

@@ -4,9 +4,9 @@
 import torch
 
 from . import _C
-from .errors import InternalCompilerError
 from .externs import Extern
 from .importer import DTYPES
+from .layout import dense_strides
 from .reports import GraphReport
 
 BY_NUMBER = {number: dtype for dtype, number in DTYPES.items()}
@@ -34,10 +34,11 @@ class Program:
         shown = {o.index: o for o in imported.outputs if o.kind == "buffer"}
         fresh = []
         for i, (dtype, sizes) in enumerate(imported.buffers):
-            shape, strides = (shown[i].sizes, shown[i].strides) if i in shown else (sizes, None)
-            fresh.append((dtype, list(shape), None if strides is None else list(strides)))
+            shape, strides = (shown[i].sizes, shown[i].strides) if i in shown else (sizes, dense_strides(sizes))
+            fresh.append((dtype, list(shape), list(strides)))
         inputs = [(i.position, list(i.sizes), list(i.strides), i.dtype, i.repack, i.value) for i in imported.inputs]
-        self.runner = _C.compile(imported.module, inputs, fresh, self.call_extern, repack, options.threads, options.target)
+        self.runner = _C.compile(imported.module, inputs, fresh, self.call_extern, repack, options.threads, options.target,
+                                 options.dump)
         self.externs = [Extern(name, args, kwargs, [(BY_NUMBER[d], s) for d, s in results])
                         for name, args, kwargs, results in self.runner.externs()]
         seconds.update(self.runner.seconds())

@@ -1,0 +1,86 @@
+# Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Threads, memory, forks: what surrounds a call."""
+import gc
+import os
+import threading
+import weakref
+
+import torch
+
+import dynamo_mlir
+
+
+def test_many_threads_call_one_function():
+    f = dynamo_mlir.compile(lambda a, b: torch.softmax(a @ b, -1).relu() + 1)
+    b = torch.randn(64, 64)
+    inputs = [torch.randn(32, 64) for _ in range(8)]
+    with torch.no_grad():
+        f(inputs[0], b)
+    failures = []
+
+    def work(a):
+        try:
+            with torch.no_grad():
+                expected = torch.softmax(a @ b, -1).relu() + 1
+                for _ in range(20):
+                    torch.testing.assert_close(f(a, b), expected)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(a,)) for a in inputs]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not failures, failures
+
+
+def test_threads_option_and_torch_setting():
+    a = torch.randn(256, 256)
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            f = dynamo_mlir.compile(lambda a: (a @ a).relu(), threads=threads)
+            torch.testing.assert_close(f(a), (a @ a).relu(), rtol=1e-4, atol=1e-3)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_dropped_model_is_freed():
+    net = torch.nn.Linear(512, 512)
+    weight = weakref.ref(net.weight)
+    f = dynamo_mlir.compile(net)
+    with torch.no_grad():
+        f(torch.randn(2, 512))
+    del net, f
+    torch._dynamo.reset()
+    gc.collect()
+    assert weight() is None
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_calls_do_not_leak():
+    f = dynamo_mlir.compile(lambda a: torch.special.bessel_j0(a * 2).relu() + 1)
+    a = torch.randn(256, 1024)
+    with torch.no_grad():
+        for _ in range(20):
+            f(a)
+        start = resident()
+        for _ in range(200):
+            f(a)
+    assert resident() - start < 32 << 20
+
+
+def test_a_forked_child_can_call():
+    f = dynamo_mlir.compile(lambda a: (a @ a).relu() + 1)
+    a = torch.randn(128, 128)
+    expected = f(a)
+    pid = os.fork()
+    if pid == 0:
+        torch.set_num_threads(1)
+        os._exit(0 if torch.allclose(f(a), expected) else 1)
+    assert os.waitpid(pid, 0)[1] == 0
