@@ -246,7 +246,7 @@ class Importer:
         self.count_flops(node, qualified(target))
         entry = self.table.get(name)
         made = None
-        if entry is not None and torch.Tag.nondeterministic_seeded not in target.tags:
+        if entry is not None and not draws_random_numbers(target, bound):
             made = self.call_aten(node, entry, bound, types, where)
         if made is None:
             made = self.call_extern(node, bound, types, where)
@@ -495,6 +495,11 @@ class Importer:
                 returned.append(number)
                 buffers.append((dtype, physical))
         return outputs, returned, buffers
+
+
+def draws_random_numbers(overload, bound):
+    """Then it is called as it is, so that the numbers equal eager's for the same seed."""
+    return torch.Tag.nondeterministic_seeded in overload.tags and bound.get("dropout_p") != 0.0
 
 
 def depends_on_strides(overload):
