@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GraphBuilder.h"
+#include "Runner.h"
 #include "TorchShim.h"
 
 #include <pybind11/pybind11.h>
@@ -110,6 +111,24 @@ static py::object fromAttr(const AttrValue &value) {
   }
 }
 
+static py::list externs(const Runner &runner) {
+  const dynamo::runtime::Program &program = *runner.compiled().program;
+  std::vector<py::list> results(program.externs.size());
+  for (const auto &step : program.instructions) {
+    if (step.kind != dynamo::runtime::Instruction::Extern ||
+        !results[step.externId].empty())
+      continue;
+    for (const auto &spec : step.resultSpecs)
+      results[step.externId].append(
+          py::make_tuple(static_cast<int32_t>(spec.dtype), spec.sizes));
+  }
+  py::list list;
+  for (size_t i = 0; i < results.size(); ++i)
+    list.append(py::make_tuple(program.externs[i].name, program.externs[i].args,
+                               program.externs[i].kwargs, results[i]));
+  return list;
+}
+
 using TypeTuple = std::pair<int32_t, std::vector<int64_t>>;
 
 PYBIND11_MODULE(_C, m) {
@@ -162,6 +181,70 @@ PYBIND11_MODULE(_C, m) {
              return self.addOp(name, operands, attrs, types, position);
            })
       .def("finish", &GraphBuilder::finish);
+
+  py::class_<Runner>(m, "Runner")
+      .def("run", &Runner::run)
+      .def(
+          "run_profiled",
+          [](const Runner &self, const py::sequence &arguments) {
+            std::vector<int64_t> nanoseconds;
+            py::object results = self.runProfiled(arguments, nanoseconds);
+            py::list steps;
+            const auto &instructions = self.compiled().program->instructions;
+            for (size_t i = 0; i < instructions.size(); ++i)
+              steps.append(
+                  py::make_tuple(instructions[i].name, nanoseconds[i]));
+            return py::make_tuple(results, steps);
+          },
+          "The results, and (name, nanoseconds) of each instruction.")
+      .def("externs", &externs,
+           "(name, args, kwargs, [(dtype, sizes) of results]) by extern id.")
+      .def("kernels",
+           [](const Runner &self) { return self.compiled().kernels; })
+      .def("seconds",
+           [](const Runner &self) { return self.compiled().seconds; })
+      .def("notes", [](const Runner &self) { return self.compiled().notes; })
+      .def("launches",
+           [](const Runner &self) {
+             int count = 0;
+             for (const auto &step : self.compiled().program->instructions)
+               count += step.kind == dynamo::runtime::Instruction::Launch;
+             return count;
+           })
+      .def("arena_bytes", [](const Runner &self) {
+        return self.compiled().program->arenaBytes;
+      });
+
+  m.def("compile", [](Module &module, const py::list &inputs,
+                      const py::list &outputs, py::object callExtern,
+                      py::object repack, int threads, const std::string &target,
+                      const std::string &dumpDir) {
+    std::vector<InputPlan> in;
+    for (py::handle item : inputs) {
+      auto t = py::reinterpret_borrow<py::tuple>(item);
+      in.push_back(
+          {py::cast<int64_t>(t[0]), py::cast<std::vector<int64_t>>(t[1]),
+           py::cast<std::vector<int64_t>>(t[2]), py::cast<int32_t>(t[3]),
+           py::cast<bool>(t[4]), py::reinterpret_borrow<py::object>(t[5])});
+    }
+    std::vector<OutputPlan> out;
+    for (py::handle item : outputs) {
+      auto t = py::reinterpret_borrow<py::tuple>(item);
+      OutputPlan plan;
+      plan.dtype = py::cast<int32_t>(t[0]);
+      plan.sizes = py::cast<std::vector<int64_t>>(t[1]);
+      plan.strides = py::cast<std::vector<int64_t>>(t[2]);
+      out.push_back(std::move(plan));
+    }
+    Compiled compiled;
+    {
+      py::gil_scoped_release release;
+      compiled = compileModule(module, target, dumpDir);
+    }
+    return std::make_unique<Runner>(std::move(compiled), std::move(in),
+                                    std::move(out), std::move(callExtern),
+                                    std::move(repack), threads);
+  });
 
   m.def("parse_attribute",
         [](const std::string &text) { return fromAttr(parseAttribute(text)); });
