@@ -295,12 +295,19 @@ struct ConvertAtenToLinalg
   LogicalResult initialize(MLIRContext *) override {
     table = std::make_shared<LoweringTable>();
     populateActivationLowerings(*table);
+    populateAttentionLowerings(*table);
+    populateConvolutionLowerings(*table);
     populateDivisionLowerings(*table);
     populateFactoryLowerings(*table);
+    populateIndexingLowerings(*table);
+    populateLinearLowerings(*table);
     populateLossLowerings(*table);
     populateNormLowerings(*table);
     populatePointwiseLowerings(*table);
+    populatePoolingLowerings(*table);
     populateReductionLowerings(*table);
+    populateScanLowerings(*table);
+    populateShapeLowerings(*table);
     populateSoftmaxLowerings(*table);
     populateUnaryLowerings(*table);
     return success();

@@ -133,12 +133,19 @@ private:
 
 /// One per family file; AtenToLinalg.cpp calls them all.
 void populateActivationLowerings(LoweringTable &table);
+void populateAttentionLowerings(LoweringTable &table);
+void populateConvolutionLowerings(LoweringTable &table);
 void populateDivisionLowerings(LoweringTable &table);
 void populateFactoryLowerings(LoweringTable &table);
+void populateIndexingLowerings(LoweringTable &table);
+void populateLinearLowerings(LoweringTable &table);
 void populateLossLowerings(LoweringTable &table);
 void populateNormLowerings(LoweringTable &table);
 void populatePointwiseLowerings(LoweringTable &table);
+void populatePoolingLowerings(LoweringTable &table);
 void populateReductionLowerings(LoweringTable &table);
+void populateScanLowerings(LoweringTable &table);
+void populateShapeLowerings(LoweringTable &table);
 void populateSoftmaxLowerings(LoweringTable &table);
 void populateUnaryLowerings(LoweringTable &table);
 
