@@ -18,6 +18,9 @@ inline constexpr llvm::StringLiteral kStrategyAttr = "rt.strategy";
 inline constexpr llvm::StringLiteral kRangeAttr = "rt.range";
 inline constexpr llvm::StringLiteral kWorkAttr = "rt.work";
 
+/// On the function: its top-level parallel loops are known to be independent.
+inline constexpr llvm::StringLiteral kIndependentAttr = "codegen.independent";
+
 /// Bytes of stack that a kernel may use for temporaries.
 inline constexpr int64_t kMaxScratchBytes = 512 * 1024;
 

@@ -18,8 +18,14 @@ using namespace mlir;
 void dynamo::codegen::buildKernelToMemoryPipeline(
     OpPassManager &pm, const KernelPipelineOptions &options) {
   pm.addPass(createPrepareKernelPass({options.fallback}));
-  if (!options.fallback)
+  if (!options.fallback) {
+    // Each strategy pass acts on its own strategy.
+    pm.addPass(createTileRowsPass({options.target}));
+    pm.addPass(createTileConvPass());
     pm.addPass(createTileMatmulPass({options.target}));
+    pm.addPass(createVectorizePass());
+    pm.addPass(createHoistPass());
+  }
   pm.addPass(createBufferizeKernelPass());
   pm.addPass(createParallelRangePass());
 }

@@ -29,6 +29,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Transforms/Transforms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -142,6 +143,7 @@ struct LowerToLLVM : dynamo::codegen::impl::LowerToLLVMPassBase<LowerToLLVM> {
       memref::populateExpandStridedMetadataPatterns(set);
       memref::populateExpandOpsPatterns(set);
       arith::populateCeilFloorDivExpandOpsPatterns(set);
+      affine::populateAffineExpandIndexOpsPatterns(set);
       vector::populateVectorStepLoweringPatterns(set);
       vector::populateVectorInsertExtractStridedSliceTransforms(set);
       math::populateExpansionPatterns(set, {"fpowi", "round", "clampf"});

@@ -320,7 +320,8 @@ struct ParallelRange
         &getContext(), entry.getArgumentTypes(), func.getResultTypes()));
 
     int64_t range = 1;
-    if (allStatic && !loops.empty() && areIndependent(entry)) {
+    bool independent = func->removeAttr(kIndependentAttr) != nullptr;
+    if (allStatic && !loops.empty() && (independent || areIndependent(entry))) {
       range = 0;
       for (Operation *op : loops) {
         int64_t enough = isa<scf::ForallOp>(op) ? INT64_MAX : kEnoughTiles;

@@ -59,6 +59,30 @@ static int64_t estimateWork(func::FuncOp func) {
   return work < 9e18 ? static_cast<int64_t>(work) : INT64_MAX;
 }
 
+/// Elementwise operations overwrite an operand that nobody else reads, where
+/// they would write to a new tensor. Where nothing is tiled this saves scratch
+/// of full size.
+static void computeInPlace(func::FuncOp func) {
+  func.walk([](linalg::GenericOp op) {
+    if (op.getNumReductionLoops() != 0 || op.getNumResults() != 1 ||
+        !op.hasPureTensorSemantics())
+      return;
+    OpOperand *init = op.getDpsInitOperand(0);
+    if (!init->get().getDefiningOp<tensor::EmptyOp>() ||
+        op.payloadUsesValueFromOperand(init))
+      return;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      if (input->get().getType() != init->get().getType() ||
+          !input->get().hasOneUse() ||
+          !input->get().getDefiningOp<linalg::LinalgOp>() ||
+          op.getMatchingIndexingMap(input) != op.getMatchingIndexingMap(init))
+        continue;
+      init->set(input->get());
+      return;
+    }
+  });
+}
+
 namespace {
 struct PrepareKernel
     : dynamo::codegen::impl::PrepareKernelPassBase<PrepareKernel> {
@@ -80,13 +104,16 @@ struct PrepareKernel
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     linalg::populateDecomposePadPatterns(patterns);
     StringRef strategy = getStrategy(module);
-    if (fallback || strategy == "loops" || strategy.empty()) {
+    bool loops = fallback || strategy == "loops" || strategy.empty();
+    if (loops) {
       linalg::populateElementwiseOpsFusionPatterns(
           patterns,
           [](OpOperand *operand) { return operand->get().hasOneUse(); });
     }
     if (failed(applyPatternsGreedily(func, std::move(patterns))))
       return signalPassFailure();
+    if (fallback)
+      computeInPlace(func);
   }
 };
 } // namespace

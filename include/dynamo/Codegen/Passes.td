@@ -39,6 +39,35 @@ def PrepareKernelPass : Pass<"codegen-prepare-kernel", "::mlir::ModuleOp"> {
   ];
 }
 
+def TileRowsPass : Pass<"codegen-tile-rows", "::mlir::ModuleOp"> {
+  let summary = "Compile elementwise operations and reductions to vector loops";
+  let description = [{
+    *Input*: a kernel of strategy `rows` on tensors: linalg operations that read
+    arguments by any linear map and each other at the same point, with reshapes,
+    slices and concatenations around them. A `loops` kernel of this form is taken
+    too (gathers, pooling).
+
+    *Output*: the kernel on memrefs. A `scf.forall` per group of connected
+    operations over the dims that all have in common; inside, loops that compute
+    the group point by point on vectors, with reductions in registers. Row
+    buffers are `memref.alloca`.
+
+    *Does not*: touch other strategies. A `rows` kernel that does not fit is an
+    error that says why, a `loops` kernel stays as it is.
+
+    Example: `test/Codegen/tile-rows.mlir`.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"host\"",
+           "Machine model: avx2, avx512, generic or host">
+  ];
+}
+
 def TileConvPass : Pass<"codegen-tile-conv", "::mlir::ModuleOp"> {
   let summary = "Tile a channels-last convolution and its epilogue into registers";
   let description = [{
@@ -89,6 +118,43 @@ def TileMatmulPass : Pass<"codegen-tile-matmul", "::mlir::ModuleOp"> {
     Option<"target", "target", "std::string", /*default=*/"\"host\"",
            "Machine model: avx2, avx512, generic or host">
   ];
+}
+
+def VectorizePass : Pass<"codegen-vectorize", "::mlir::ModuleOp"> {
+  let summary = "Vectorise linalg operations on tiles";
+  let description = [{
+    *Input*: a kernel on tensors whose strategy pass left linalg operations of
+    small static shape inside loops.
+
+    *Output*: vector operations on these tiles; contractions are
+    `vector.contract`.
+
+    *Does not* touch what is outside of loops or has over 2048 iterations: full-size
+    vectors take seconds to compile. That is left for the lowering to loops.
+
+    Example: `test/Codegen/vectorize.mlir`.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::ub::UBDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def HoistPass : Pass<"codegen-hoist", "::mlir::ModuleOp"> {
+  let summary = "Move accumulators and invariant code out of loops";
+  let description = [{
+    *Input*: a kernel of loops and vector operations on tensors.
+
+    *Output*: invariant code stands before its loop; a tile of a tensor that a loop
+    reads and writes back is a vector in the loop's `iter_args`.
+
+    *Does not* look at memory: run it before bufferisation.
+
+    Example: `test/Codegen/hoist.mlir`.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def BufferizeKernelPass : Pass<"codegen-bufferize-kernel", "::mlir::ModuleOp"> {
