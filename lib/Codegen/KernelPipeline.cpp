@@ -34,6 +34,7 @@ void dynamo::codegen::buildKernelToLLVMPipeline(
     OpPassManager &pm, const KernelPipelineOptions &options) {
   pm.addPass(createLowerVectorsPass());
   pm.addPass(createLegalizeFloatsPass({options.target}));
+  pm.addPass(createExpandMathPass({options.target}));
   pm.addPass(createLowerToLLVMPass());
 }
 

@@ -255,6 +255,31 @@ def LegalizeFloatsPass : Pass<"codegen-legalize-floats", "::mlir::ModuleOp"> {
   ];
 }
 
+def ExpandMathPass : Pass<"codegen-expand-math", "::mlir::ModuleOp"> {
+  let summary = "Expand math functions on f32 to polynomials";
+  let description = [{
+    *Input*: a kernel with math functions on `f32`, scalar or vectors of one
+    dimension.
+
+    *Output*: `exp`, `exp2`, `expm1`, `log`, `log2`, `log1p`, `tanh`, `erf`, `sin`,
+    `cos`, `tan`, `rsqrt` and `powf` with a usual constant exponent are
+    arithmetic, within 2 ulp. Large angles take a slow path through libm.
+
+    *Does not* touch `f64` and the rest of the functions: these become
+    instructions or calls of libm in the lowering to LLVM.
+
+    Example: `test/Codegen/expand-math.mlir`.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"host\"",
+           "Machine model: avx2, avx512, generic or host">
+  ];
+}
+
 def LowerToLLVMPass : Pass<"codegen-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Lower a kernel to the LLVM dialect with the kernel ABI";
   let description = [{
