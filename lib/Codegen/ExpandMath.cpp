@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A vector function without an expansion becomes a call of libm per lane, ten times
-// slower.  Upstream's polynomials flush subnormals, err on subnormal logarithms
-// and are garbage for large angles, so these are our own: within 2 ulp over all
-// floats, right for NaN, infinities, subnormals and both zeros.  The
-// coefficients are minimax fits of the reduced functions.
+// A vector function without an expansion becomes a call of libm per lane, ten
+// times slower.  Upstream's polynomials flush subnormals, err on subnormal
+// logarithms and are garbage for large angles, so these are our own: within 2
+// ulp (tan: 4) over all floats, right for NaN, infinities, subnormals and both
+// zeros.  The coefficients are minimax fits of the reduced functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -99,8 +99,8 @@ static Value expandExpM1(MathBuilder &m, Value x) {
 }
 
 namespace {
-/// x = 2^e * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2); logOf1pF = log(1 + f) without
-/// its first two terms f - f^2/2.
+/// x = 2^e * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2); logOf1pF = log(1 + f)
+/// without its first two terms f - f^2/2.
 struct LogReduction {
   Value e; ///< f32
   Value f, rest;
@@ -167,10 +167,8 @@ static Value expandTanh(MathBuilder &m, Value x) {
   Value y = m.clampAbove(m.add(a, a), 20.0f);
   auto [n, r] = reduceExp(m, y);
   Value e = m.mul(expPoly(m, r), m.pow2(n));
-  Value large =
-      m.sub(m.f(1.0f), m.div(m.f(2.0f), m.add(e, m.f(1.0f))));
-  Value result = m.select(m.lt(a, m.f(0.625f)), small, m.copysign(large, x));
-  return result;
+  Value large = m.sub(m.f(1.0f), m.div(m.f(2.0f), m.add(e, m.f(1.0f))));
+  return m.copysign(m.select(m.lt(a, m.f(0.625f)), small, large), x);
 }
 
 static Value expandErf(MathBuilder &m, Value x) {
@@ -210,8 +208,8 @@ struct SinCos {
 static SinCos reduceAngle(MathBuilder &m, Value x) {
   Value t = m.fma(x, m.f(0.6366197723675814f), m.f(kRound));
   Value n = m.sub(t, m.f(kRound));
-  // With a fused product the parts may be whole floats, else n times a part must
-  // be exact.
+  // With a fused product the parts may be whole floats, else n times a part
+  // must be exact.
   Value r = x;
   if (m.isFused())
     for (float part : {0x1.921fb6p0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f})

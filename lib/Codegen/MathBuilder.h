@@ -65,21 +65,35 @@ public:
   Value shl(Value x, int n) { return op<mlir::arith::ShLIOp>(x, i(n)); }
   Value sra(Value x, int n) { return op<mlir::arith::ShRSIOp>(x, i(n)); }
 
-  Value toBits(Value x) { return cast<mlir::arith::BitcastOp>(x, b.getI32Type()); }
-  Value fromBits(Value x) { return cast<mlir::arith::BitcastOp>(x, b.getF32Type()); }
-  Value toFloat(Value x) { return cast<mlir::arith::SIToFPOp>(x, b.getF32Type()); }
+  Value toBits(Value x) {
+    return cast<mlir::arith::BitcastOp>(x, b.getI32Type());
+  }
+  Value fromBits(Value x) {
+    return cast<mlir::arith::BitcastOp>(x, b.getF32Type());
+  }
+  Value toFloat(Value x) {
+    return cast<mlir::arith::SIToFPOp>(x, b.getF32Type());
+  }
 
   Value select(Value c, Value x, Value y) {
     return mlir::arith::SelectOp::create(b, loc, c, x, y);
   }
   /// Ordered comparisons: false for NaN.
-  Value lt(Value x, Value y) { return cmp(mlir::arith::CmpFPredicate::OLT, x, y); }
-  Value gt(Value x, Value y) { return cmp(mlir::arith::CmpFPredicate::OGT, x, y); }
-  Value ge(Value x, Value y) { return cmp(mlir::arith::CmpFPredicate::OGE, x, y); }
-  Value eq(Value x, Value y) { return cmp(mlir::arith::CmpFPredicate::OEQ, x, y); }
+  Value lt(Value x, Value y) {
+    return cmp(mlir::arith::CmpFPredicate::OLT, x, y);
+  }
+  Value gt(Value x, Value y) {
+    return cmp(mlir::arith::CmpFPredicate::OGT, x, y);
+  }
+  Value ge(Value x, Value y) {
+    return cmp(mlir::arith::CmpFPredicate::OGE, x, y);
+  }
+  Value eq(Value x, Value y) {
+    return cmp(mlir::arith::CmpFPredicate::OEQ, x, y);
+  }
   Value eqi(Value x, Value y) {
-    return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::eq, x,
-                                       y);
+    return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::eq,
+                                       x, y);
   }
   /// NaN stays NaN.
   Value clampAbove(Value x, float limit) {

@@ -163,7 +163,9 @@ private:
         bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
       };
       for (const Operand &operand : node(n).inputs)
-        widen(operand.elementType);
+        if (operand.source.kind != Source::Memory || plan.vectorDim < 0 ||
+            operand.access.strides[plan.vectorDim] != 0)
+          widen(operand.elementType);
       for (const Result &result : node(n).results)
         widen(result.elementType);
     }

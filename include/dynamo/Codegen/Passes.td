@@ -263,7 +263,7 @@ def ExpandMathPass : Pass<"codegen-expand-math", "::mlir::ModuleOp"> {
 
     *Output*: `exp`, `exp2`, `expm1`, `log`, `log2`, `log1p`, `tanh`, `erf`, `sin`,
     `cos`, `tan`, `rsqrt` and `powf` with a usual constant exponent are
-    arithmetic, within 2 ulp. Large angles take a slow path through libm.
+    arithmetic, within 2 ulp (`tan`: 4). Large angles take a slow path through libm.
 
     *Does not* touch `f64` and the rest of the functions: these become
     instructions or calls of libm in the lowering to LLVM.
