@@ -59,8 +59,9 @@ typedef struct DynamoOperand {
 
 /**
  * Result of an extern call. `data` is dense row-major in the sizes and type
- * that the program states, stays valid until `owner` is released and does not
- * share memory with an operand: the arena may reuse an operand's place at once.
+ * that the program states and stays valid until `owner` is released. It may be
+ * (part of) an operand's memory: the plan keeps operands as long as results.
+ * After a failure nothing in the results is looked at or released.
  */
 typedef struct DynamoExternResult {
   void *data;
