@@ -17,6 +17,7 @@ import math
 import operator
 import os
 import re
+import types
 
 import torch
 
@@ -129,6 +130,11 @@ def qualified(overload):
     return f"{name}.{overload._schema.overload_name}" if overload._schema.overload_name else name
 
 
+def overload_named(name):
+    """The OpOverload of "aten.permute.default"."""
+    return functools.reduce(getattr, name.split("."), torch.ops)
+
+
 class Importer:
     def __init__(self, graph_module, values=None):
         self.graph_module = graph_module
@@ -144,6 +150,8 @@ class Importer:
     # Values ----------------------------------------------------------------------------------------------------------
 
     def value_of(self, node):
+        if not isinstance(node, torch.fx.Node):
+            return node.value
         if self.values is not None:
             return self.values[node]
         return node.meta.get("val")
@@ -203,8 +211,10 @@ class Importer:
     # Operations ------------------------------------------------------------------------------------------------------
 
     def emit(self, overload, operands, attributes, results, where):
-        """An operation of the table by overload, all operands single. Returns the first result's number."""
+        """An operation that the graph does not have, by overload, all operands single. Returns the first result's number."""
         entry = self.table[overload]
+        target = overload_named(overload)
+        attributes = {**attributes, "aten.overload": qualified(target), "aten.schema": [a.name for a in target._schema.arguments]}
         return self.builder.op("aten." + entry["mnemonic"], operands, attributes, results, where)
 
     def result_types(self, node):
@@ -212,15 +222,15 @@ class Importer:
         value = self.value_of(node)
         single = isinstance(value, torch.Tensor)
         values = [value] if single else [] if value is None else list(value)
-        types = []
+        results = []
         for v in values:
             if v is None:
-                types.append(None)
+                results.append(None)
             elif isinstance(v, torch.Tensor):
-                types.append(self.tensor(v, node)[:2])
+                results.append(self.tensor(v, node)[:2])
             else:
                 raise unsupported("the operator returns something that is not a tensor", node)
-        return types, single
+        return results, single
 
     def call(self, node):
         target = node.target
@@ -229,6 +239,14 @@ class Importer:
             return self.env[node.args[0]][node.args[1]]
         if isinstance(value, (int, float, bool, torch.SymInt, torch.SymFloat, torch.SymBool)):
             return None  # a constant; users read it through value_of
+        if getattr(target, "__name__", None) == "with_effects":
+            # (token, operator, its arguments) -> (token, results): calls that are extern keep their order anyway.
+            # Tokens that say so have no value: AOTAutograd passes None at run time.
+            _, inner, *args = node.args
+            rest = value[1:] if len(value) != 2 else value[1]
+            call = types.SimpleNamespace(target=inner, args=args, kwargs=node.kwargs, meta=node.meta, name=node.name, value=rest)
+            made = self.call(call)
+            return [None, *(made if isinstance(made, list) else [made])]
         if not isinstance(target, torch._ops.OpOverload):
             raise unsupported(f"{getattr(target, '__name__', target)} is not an operator of the dispatcher", node)
         name = str(target)
@@ -239,7 +257,7 @@ class Importer:
         bound = self.bind(node)
         if depends_on_strides(target):
             bound = self.by_storage(node, bound)
-        types, single = self.result_types(node)
+        results, single = self.result_types(node)
         file, line, column = position_of(node)
         where = (file or "", line, column, node.name)
         self.num_ops += 1
@@ -247,9 +265,9 @@ class Importer:
         entry = self.table.get(name)
         made = None
         if entry is not None and not draws_random_numbers(target, bound):
-            made = self.call_aten(node, entry, bound, types, where)
+            made = self.call_aten(node, entry, bound, results, where)
         if made is None:
-            made = self.call_extern(node, bound, types, where)
+            made = self.call_extern(node, bound, results, where)
         return made[0] if single else made
 
     def bind(self, node):
@@ -285,7 +303,7 @@ class Importer:
             return self.number(argument, node)
         raise unsupported(f"{argument!r} is neither a tensor nor a number", node)
 
-    def call_aten(self, node, entry, bound, types, where):
+    def call_aten(self, node, entry, bound, results, where):
         """The results of the table's operation, or None if this use of the overload does not fit it."""
         left = dict(bound)
         operands, segments, attributes = [], [], {}
@@ -332,24 +350,24 @@ class Importer:
         if entry["segments"]:
             attributes["operandSegmentSizes"] = ("int32s", segments)
         # Results: None is an absent optional one.
-        present = [t for t in types if t is not None]
+        present = [t for t in results if t is not None]
         specs = entry["results"]
         if len(specs) == 1 and specs[0]["kind"] == "variadic":
             result_segments = [len(present)]
-        elif len(specs) != len(types):
+        elif len(specs) != len(results):
             return None
         else:
-            result_segments = [int(t is not None) for t in types]
-            if any(t is None and spec["kind"] != "optional" for t, spec in zip(types, specs)):
+            result_segments = [int(t is not None) for t in results]
+            if any(t is None and spec["kind"] != "optional" for t, spec in zip(results, specs)):
                 return None
         if entry["result_segments"]:
             attributes["resultSegmentSizes"] = ("int32s", result_segments)
         attributes["aten.overload"] = qualified(node.target)
         attributes["aten.schema"] = list(schema)
         first = self.builder.op("aten." + entry["mnemonic"], operands, attributes, present, where)
-        return number_results(types, first)
+        return number_results(results, first)
 
-    def call_extern(self, node, bound, types, where):
+    def call_extern(self, node, bound, results, where):
         schema = node.target._schema
         if schema.is_mutable:
             raise unsupported("an operator that writes into its arguments is not compiled", node)
@@ -380,9 +398,9 @@ class Importer:
         name = qualified(node.target)
         self.externs[name] = self.externs.get(name, 0) + 1
         attributes = {"name": name, "args": args, "kwargs": kwargs}
-        present = [t for t in types if t is not None]
+        present = [t for t in results if t is not None]
         first = self.builder.op("aten.extern", operands, attributes, present, where)
-        return number_results(types, first)
+        return number_results(results, first)
 
     def by_storage(self, node, bound):
         """as_strided addresses memory, so its operand must lie in memory as in eager."""
@@ -423,7 +441,9 @@ class Importer:
                 position = len(self.placeholders)
                 self.placeholders.append(node)
                 value = self.value_of(node)
-                if isinstance(value, torch.Tensor) and node.users:
+                if is_token(node):
+                    self.env[node] = None
+                elif isinstance(value, torch.Tensor) and node.users:
                     self.env[node] = self.add_input(value, node, position)
             elif node.op == "get_attr":
                 value = functools.reduce(getattr, node.target.split("."), self.graph_module)
@@ -445,6 +465,8 @@ class Importer:
 
     def plan_outputs(self, results):
         storage = lambda value: value.untyped_storage()._cdata
+        results = [None if isinstance(r, torch.fx.Node) and r in self.env and self.env[r] is None and r.op != "placeholder"
+                   and isinstance(self.value_of(r), torch.Tensor) else r for r in results]
         of_argument = {}
         for i, node in enumerate(self.placeholders):
             value = self.value_of(node)
@@ -497,6 +519,11 @@ class Importer:
         return outputs, returned, buffers
 
 
+def is_token(node):
+    """A placeholder that only orders operators with effects."""
+    return bool(node.users) and all(getattr(user.target, "__name__", None) == "with_effects" and user.args[0] is node for user in node.users)
+
+
 def draws_random_numbers(overload, bound):
     """Then it is called as it is, so that the numbers equal eager's for the same seed."""
     return torch.Tag.nondeterministic_seeded in overload.tags and bound.get("dropout_p") != 0.0
@@ -510,10 +537,10 @@ def same_as_default(argument, schema):
     return argument is None or (schema.has_default_value() and argument == schema.default_value)
 
 
-def number_results(types, first):
+def number_results(results, first):
     """Numbers of the results that are there, None for the others."""
     numbers = []
-    for t in types:
+    for t in results:
         numbers.append(None if t is None else first)
         first += t is not None
     return numbers

@@ -97,7 +97,7 @@ def test_element_types():
 def test_permuted_input_enters_as_its_physical_shape():
     made = imported(lambda a: aten.relu(a), torch.zeros(6, 4).t())
     ir = str(made.module)
-    assert "%arg0: tensor<6x4xf32>" in ir and "aten.permute %arg0 {dims = array<i64: 1, 0>}" in ir
+    assert "%arg0: tensor<6x4xf32>" in ir and "aten.permute %arg0" in ir and "dims = array<i64: 1, 0>" in ir
     assert made.inputs[0].strides == (1, 4)
     # And leaves so: relu keeps strides.
     assert made.outputs[0].strides == torch.zeros(6, 4).t().stride() and "-> tensor<6x4xf32>" in ir

@@ -102,8 +102,8 @@ func.func @concat(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<8xf32> {
 // are counted anew.
 // CHECK-LABEL: @extern_numbers
 func.func @extern_numbers(%x: tensor<4xf32>, %y: tensor<4xi8>) -> tensor<4xf32> {
-  // CHECK: aten.extern "aten::f"(%{{.*}}, %{{.*}}) {args = [#aten.operand<0>, 2.5{{.*}}, [#aten.operand<1>]], {{.*}}rt.dtypes = ["", "bool", ""]} : (tensor<4xf32>, tensor<4xi8>) -> tensor<4xf32>
+  // CHECK: aten.extern "aten::f"(%{{.*}}, %{{.*}}) {args = [#aten.operand<0>, 2.5{{.*}}, [#aten.operand<1>]], {{.*}}rt.dtypes = [f32, i1, f32]} : (tensor<4xf32>, tensor<4xi8>) -> tensor<4xf32>
   %c = arith.constant 2.5 : f64
-  %0 = aten.extern "aten::f"(%x, %c, %y) {args = [#aten.operand<0>, #aten.operand<1>, [#aten.operand<2>]], kwargs = {}, rt.dtypes = ["", "", "bool", ""]} : (tensor<4xf32>, f64, tensor<4xi8>) -> tensor<4xf32>
+  %0 = aten.extern "aten::f"(%x, %c, %y) {args = [#aten.operand<0>, #aten.operand<1>, [#aten.operand<2>]], kwargs = {}, rt.dtypes = [f32, f64, i1, f32]} : (tensor<4xf32>, f64, tensor<4xi8>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -69,7 +69,7 @@ func.func @extern(%a: tensor<16xf32>, %b: tensor<16xi8>) -> tensor<16xf32> {
   // CHECK-NOT: rt.slot [[O]] :
   // CHECK: rt.launch @k::@k2(%[[E]], %{{.*}})
   %0 = rt.launch @k::@k(%a) : (tensor<16xf32>) -> tensor<16xf32>
-  %1 = aten.extern "aten::f"(%0, %b) {args = [#aten.operand<0>, #aten.operand<1>], kwargs = {}, rt.dtypes = ["", "bool", ""]} : (tensor<16xf32>, tensor<16xi8>) -> tensor<16xf32>
+  %1 = aten.extern "aten::f"(%0, %b) {args = [#aten.operand<0>, #aten.operand<1>], kwargs = {}, rt.dtypes = [f32, i1, f32]} : (tensor<16xf32>, tensor<16xi8>) -> tensor<16xf32>
   %2 = rt.launch @k::@k(%a) : (tensor<16xf32>) -> tensor<16xf32>
   %3 = rt.launch @k::@k(%2) : (tensor<16xf32>) -> tensor<16xf32>
   %4 = rt.launch @k::@k2(%1, %3) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>

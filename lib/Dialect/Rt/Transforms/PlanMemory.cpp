@@ -248,16 +248,11 @@ void Planner::rewriteExtern(Operation &op, OpBuilder &builder) {
   unsigned next = 0;
   auto dtype = [&](Value value) -> Attribute {
     Type type = getElementTypeOrSelf(value.getType());
-    StringRef name;
+    // Bytes of P2 are bools or unsigned in the operator's eyes.
     if (dtypes && next < dtypes.size())
-      if (auto attr = dyn_cast<StringAttr>(dtypes[next]))
-        name = attr;
+      if (auto original = dyn_cast<TypeAttr>(dtypes[next]))
+        type = original.getValue();
     ++next;
-    unsigned width = type.getIntOrFloatBitWidth();
-    if (name == "bool")
-      type = builder.getI1Type();
-    else if (name.starts_with("uint"))
-      type = builder.getIntegerType(width, /*isSigned=*/false);
     return TypeAttr::get(type);
   };
   SmallVector<Value> operands;
