@@ -465,8 +465,8 @@ class Importer:
 
     def plan_outputs(self, results):
         storage = lambda value: value.untyped_storage()._cdata
-        results = [None if isinstance(r, torch.fx.Node) and r in self.env and self.env[r] is None and r.op != "placeholder"
-                   and isinstance(self.value_of(r), torch.Tensor) else r for r in results]
+        no_value = lambda r: isinstance(r, torch.fx.Node) and r.op == "call_function" and self.env[r] is None and isinstance(self.value_of(r), torch.Tensor)
+        results = [None if no_value(r) else r for r in results]  # tokens of effects
         of_argument = {}
         for i, node in enumerate(self.placeholders):
             value = self.value_of(node)
