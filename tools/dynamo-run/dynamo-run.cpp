@@ -136,16 +136,16 @@ static void printReport(const engine::Artifact &artifact) {
     llvm::outs() << llvm::format("  %-12s %8.1f ms\n", phase.phase.c_str(),
                                  phase.milliseconds);
   llvm::outs() << "kernel       strategy     launches    tiles         work"
-                  "   MLIR ms   LLVM ms  link ms\n";
+                  " |   ms: MLIR translate optimise  codegen     link\n";
   for (const engine::KernelReport &kernel : rep.kernels) {
     const engine::CodegenTimes &times = kernel.times;
-    llvm::outs() << llvm::format(
-                        "%-12s %-12s %8d %8lld %12lld %9.1f %9.1f %8.1f",
-                        kernel.name.c_str(), kernel.strategy.c_str(),
-                        kernel.launches, (long long)kernel.range,
-                        (long long)kernel.work, kernel.lowering,
-                        times.translate + times.optimise + times.codegen,
-                        times.link)
+    llvm::outs() << llvm::format("%-12s %-12s %8d %8lld %12lld |",
+                                 kernel.name.c_str(), kernel.strategy.c_str(),
+                                 kernel.launches, (long long)kernel.range,
+                                 (long long)kernel.work)
+                 << llvm::format("%11.1f %9.1f %8.1f %8.1f %8.1f",
+                                 kernel.lowering, times.translate,
+                                 times.optimise, times.codegen, times.link)
                  << (kernel.cached ? " (shared)" : "")
                  << (kernel.fellBack ? " (fell back to loops)" : "") << "\n";
     if (kernel.fellBack)
