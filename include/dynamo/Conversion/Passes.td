@@ -31,7 +31,7 @@ def ConvertAtenToLinalgPass : Pass<"convert-aten-to-linalg", "::mlir::ModuleOp">
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
     "::dynamo::rt::RtDialect"
   ];
 }

@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -37,10 +38,10 @@ static LogicalResult verifyDialect(Operation *op) {
   if (isa<ModuleOp, aten::ExternOp, rt::AttentionOp>(op) ||
       isa_and_nonnull<linalg::LinalgDialect, tensor::TensorDialect,
                       arith::ArithDialect, math::MathDialect,
-                      func::FuncDialect>(op->getDialect()))
+                      scf::SCFDialect, func::FuncDialect>(op->getDialect()))
     return success();
   InFlightDiagnostic diag =
-      op->emitOpError("is not of phase P2: linalg, tensor, arith, math, func, "
+      op->emitOpError("is not of phase P2: linalg, tensor, arith, math, scf, func, "
                       "rt.attention and aten.extern are accepted");
   if (auto reason = op->getAttrOfType<StringAttr>("aten.not_lowered"))
     diag.attachNote() << "not lowered: " << reason.getValue();
