@@ -115,7 +115,7 @@ private:
 
   /// Whether the lanes of the vector dim are bound and `node` has them.
   bool isVectorized(const Node &node) const {
-    return lanes > 1 && plan.vectorDim >= 0 && node.has(plan.vectorDim);
+    return lanes > 1 && vectorDim >= 0 && node.has(vectorDim);
   }
 
   //===--------------------------------------------------------------------===//
@@ -171,7 +171,7 @@ private:
   }
 
   int64_t laneStride(ArrayRef<int64_t> strides) const {
-    return plan.vectorDim < 0 ? 0 : strides[plan.vectorDim];
+    return vectorDim < 0 ? 0 : strides[vectorDim];
   }
 
   Lanes loadAccess(unsigned argument, const Access &access) {
@@ -310,7 +310,7 @@ private:
     int dim = node.loopDims[loopNumber];
     if (dim < 0)
       return {Lanes::Uniform, constant(0)};
-    bool alongLanes = dim == plan.vectorDim && lanes > 1;
+    bool alongLanes = dim == vectorDim && lanes > 1;
     return {alongLanes ? Lanes::Iota : Lanes::Uniform, index[dim]};
   }
 
@@ -473,6 +473,7 @@ private:
   void emitStages() {
     unitValues.clear();
     for (const Stage &stage : plan.stages) {
+      vectorDim = stage.vectorDim;
       if (!plan.vectorIsParallel)
         lanes = 1;
       emitKept(stage, 0);
@@ -485,7 +486,7 @@ private:
       return emitReduction(stage);
     int dim = stage.kept[k];
     int64_t size = graph.dimSizes[dim];
-    bool vectorized = dim == plan.vectorDim && !stage.scalar;
+    bool vectorized = dim == vectorDim && !stage.scalar;
     if (vectorized)
       lanes = lanesFor(size, plan.lanes);
     int64_t step = vectorized ? lanes : 1;
@@ -512,11 +513,11 @@ private:
   /// Whether the lanes of the vector dim are reduced: each lane then starts at
   /// the neutral element.
   bool reducesLanes(const Stage &stage) const {
-    return !stage.scalar && llvm::is_contained(stage.reduced, plan.vectorDim);
+    return !stage.scalar && llvm::is_contained(stage.reduced, vectorDim);
   }
 
   Value neutral(const Accumulator &acc) {
-    TypedAttr attr = *arith::getNeutralElement(acc.combiner);
+    TypedAttr attr = getNeutralElement(acc.combiner);
     Value value = arith::ConstantOp::create(b, loc, attr);
     return lanes > 1 ? toVector({Lanes::Uniform, value}) : value;
   }
@@ -547,7 +548,7 @@ private:
     bool acrossLanes = reducesLanes(stage);
     int64_t outerLanes = lanes;
     if (acrossLanes)
-      lanes = lanesFor(graph.dimSizes[plan.vectorDim], plan.lanes);
+      lanes = lanesFor(graph.dimSizes[vectorDim], plan.lanes);
     SmallVector<Value> values;
     for (Accumulator &acc : accs) {
       if (acrossLanes)
@@ -599,7 +600,7 @@ private:
     }
     int dim = stage.reduced[k];
     int64_t size = graph.dimSizes[dim];
-    bool acrossLanes = dim == plan.vectorDim && !stage.scalar;
+    bool acrossLanes = dim == vectorDim && !stage.scalar;
     int64_t step = acrossLanes ? lanes : 1;
     auto body = [&](Value at, ValueRange carried) {
       index[dim] = at;
@@ -638,7 +639,7 @@ private:
     auto partial = [&](Value lo, Value hi, ValueRange carried) {
       SmallVector<Value> zeros;
       for (auto [acc, value] : llvm::zip_equal(accs, carried)) {
-        TypedAttr attr = *arith::getNeutralElement(acc.combiner);
+        TypedAttr attr = getNeutralElement(acc.combiner);
         Value zero = arith::ConstantOp::create(b, loc, attr);
         if (isa<VectorType>(value.getType()))
           zero = toVector({Lanes::Uniform, zero});
@@ -668,6 +669,7 @@ private:
   ArrayRef<Value> memories;
   unsigned numInputs;
 
+  int vectorDim = -1; ///< of the current stage
   /// Lanes of the vector dim where it is bound, else 1.
   int64_t lanes = 1;
   SmallVector<Value> index; ///< per dim; of the vector dim, that of lane 0

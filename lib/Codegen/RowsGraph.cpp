@@ -476,6 +476,7 @@ private:
         }
       }
     }
+    unifySharedReads(classes, components);
     std::map<Loop, int> numbers; // leader to dim
     std::map<unsigned, unsigned> componentNumbers;
     for (auto [n, node] : llvm::enumerate(graph.nodes)) {
@@ -504,6 +505,63 @@ private:
     }
     graph.numComponents = componentNumbers.size();
     return success();
+  }
+
+  /// Operations that hand values to each other and read one argument at the
+  /// same place should do so in one loop: the maximum and the exponential of
+  /// softmax. Where a node would then have a dim twice, they stay apart.
+  void unifySharedReads(llvm::EquivalenceClasses<Loop> &classes,
+                        llvm::EquivalenceClasses<unsigned> &components) {
+    struct Read {
+      unsigned node;
+      const Operand *operand;
+    };
+    SmallVector<Read> reads;
+    for (auto [n, node] : llvm::enumerate(graph.nodes))
+      for (Operand &operand : node.inputs)
+        if (operand.source.kind == Source::Memory)
+          reads.push_back({static_cast<unsigned>(n), &operand});
+    auto separate = [&](Loop a, Loop b) {
+      for (unsigned n = 0, e = graph.nodes.size(); n < e; ++n) {
+        bool hasA = false, hasB = false;
+        for (unsigned d = 0, r = graph.nodes[n].sizes.size(); d < r; ++d) {
+          if (graph.nodes[n].sizes[d] == 1)
+            continue;
+          hasA |= classes.isEquivalent({n, d}, a);
+          hasB |= classes.isEquivalent({n, d}, b);
+        }
+        if (hasA && hasB)
+          return false;
+      }
+      return true;
+    };
+    for (unsigned i = 0; i < reads.size(); ++i) {
+      // The nearest earlier read of the same argument is enough: equivalence is
+      // transitive.
+      for (unsigned j = i; j-- > 0;) {
+        const Read &a = reads[i], &b = reads[j];
+        const Source &x = a.operand->source, &y = b.operand->source;
+        if (x.argument != y.argument || x.view.offset != y.view.offset ||
+            x.view.strides != y.view.strides || a.node == b.node ||
+            !components.isEquivalent(a.node, b.node))
+          continue;
+        for (auto [ea, eb] : llvm::zip_equal(a.operand->map.getResults(),
+                                             b.operand->map.getResults())) {
+          auto da = dyn_cast<AffineDimExpr>(ea),
+               db = dyn_cast<AffineDimExpr>(eb);
+          if (!da || !db)
+            continue;
+          Loop la{a.node, da.getPosition()}, lb{b.node, db.getPosition()};
+          int64_t size = graph.nodes[a.node].sizes[da.getPosition()];
+          if (size == 1 ||
+              size != graph.nodes[b.node].sizes[db.getPosition()] ||
+              classes.isEquivalent(la, lb) || !separate(la, lb))
+            continue;
+          classes.unionSets(la, lb);
+        }
+        break;
+      }
+    }
   }
 
   /// Nodes whose results nobody uses, from the last to the first.

@@ -97,7 +97,7 @@ struct Node {
 };
 
 struct Graph {
-  SmallVector<Node, 0> nodes;       ///< in topological order
+  SmallVector<Node, 0> nodes;    ///< in topological order
   SmallVector<int64_t> dimSizes; ///< per kernel dim
   unsigned numComponents = 0;    ///< groups of nodes without common values
   /// The tensors that `tensor.extract`s in bodies read: always Memory.

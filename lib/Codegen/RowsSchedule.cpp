@@ -32,6 +32,30 @@ static bool dependsOnAccumulator(Value value, const Node &node) {
          });
 }
 
+TypedAttr dynamo::codegen::rows::getNeutralElement(Operation *combiner) {
+  Type type = combiner->getResult(0).getType();
+  OpBuilder b(combiner->getContext());
+  if (auto floatType = dyn_cast<FloatType>(type)) {
+    const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
+    if (isa<arith::AddFOp>(combiner))
+      return b.getFloatAttr(type, APFloat::getZero(semantics, true));
+    if (isa<arith::MulFOp>(combiner))
+      return b.getFloatAttr(type, 1.0);
+    bool isMax = isa<arith::MaximumFOp, arith::MaxNumFOp>(combiner);
+    return b.getFloatAttr(type, APFloat::getInf(semantics, isMax));
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (isa<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(combiner))
+    return b.getIntegerAttr(type, APInt::getZero(width));
+  if (isa<arith::MulIOp>(combiner))
+    return b.getIntegerAttr(type, APInt(width, 1));
+  if (isa<arith::MaxSIOp>(combiner))
+    return b.getIntegerAttr(type, APInt::getSignedMinValue(width));
+  if (isa<arith::MinSIOp>(combiner))
+    return b.getIntegerAttr(type, APInt::getSignedMaxValue(width));
+  return b.getIntegerAttr(type, APInt::getAllOnes(width)); // and, minui
+}
+
 Operation *dynamo::codegen::rows::getCombiner(const Node &node,
                                               unsigned result) {
   Block *body = node.body();
@@ -47,7 +71,7 @@ Operation *dynamo::codegen::rows::getCombiner(const Node &node,
       op->getOperand(0) == acc ? op->getOperand(1) : op->getOperand(0);
   bool isOperand = op->getOperand(0) == acc || op->getOperand(1) == acc;
   if (!isOperand || !acc.hasOneUse() || !op->getResult(0).hasOneUse() ||
-      dependsOnAccumulator(other, node) || !arith::getNeutralElement(op))
+      dependsOnAccumulator(other, node))
     return nullptr;
   return op;
 }
@@ -145,7 +169,7 @@ private:
   }
 
   void chooseVectorDim() {
-    SmallVector<double> score(graph.dimSizes.size(), 0);
+    score.assign(graph.dimSizes.size(), 0);
     forEachAccess([&](const Access &access, double weight) {
       for (int dim : order)
         if (access.strides[dim] == 1)
@@ -179,7 +203,7 @@ private:
       else
         plan.parallel.push_back(dim);
     }
-    if (plan.vectorDim >= 0)
+    if (plan.vectorIsParallel)
       while (plan.lanes > graph.dimSizes[plan.vectorDim])
         plan.lanes /= 2;
   }
@@ -271,9 +295,20 @@ private:
     return ok;
   }
 
+  /// The vector dim of a stage over these loops.
+  int vectorDimOf(uint64_t loops) const {
+    if (plan.vectorDim < 0 || plan.vectorIsParallel ||
+        loops >> plan.vectorDim & 1)
+      return plan.vectorDim;
+    int best = -1;
+    for (int dim : order)
+      if (loops >> dim & 1 && (best < 0 || score[dim] >= score[best]))
+        best = dim;
+    return best;
+  }
+
   bool needsOrder(unsigned n) const {
-    if (plan.vectorDim < 0 ||
-        !llvm::is_contained(node(n).reduced, plan.vectorDim))
+    if (!llvm::is_contained(node(n).reduced, vectorDimOf(innerDims(n))))
       return false;
     for (unsigned r = 0, e = node(n).results.size(); r < e; ++r)
       if (!getCombiner(node(n), r))
@@ -327,10 +362,11 @@ private:
       for (int dim : order)
         if (loops >> dim & 1)
           (reduced >> dim & 1 ? stage.reduced : stage.kept).push_back(dim);
+      stage.vectorDim = vectorDimOf(loops);
       for (auto *dims : {&stage.kept, &stage.reduced})
-        if (llvm::is_contained(*dims, plan.vectorDim)) {
-          llvm::erase(*dims, plan.vectorDim);
-          dims->push_back(plan.vectorDim);
+        if (llvm::is_contained(*dims, stage.vectorDim)) {
+          llvm::erase(*dims, stage.vectorDim);
+          dims->push_back(stage.vectorDim);
         }
       plan.stages.push_back(std::move(stage));
     }
@@ -440,6 +476,7 @@ private:
   SmallVector<unsigned> nodes;
   SmallVector<bool> isParallel, inUse;
   SmallVector<int> order;
+  SmallVector<double> score; ///< per dim, of contiguous accesses along it
   Schedule plan;
 };
 } // namespace

@@ -26,6 +26,7 @@ struct Stage {
   /// Dims of the loops, outer ones first: those that stay and those that the
   /// stage's reductions reduce. The vector dim is the last of its list.
   SmallVector<int> kept, reduced;
+  int vectorDim = -1; ///< the schedule's if the stage has it
   /// A reduction that needs its elements one by one along the vector dim.
   bool scalar = false;
 };
@@ -42,7 +43,7 @@ struct BufferPlan {
 
 struct Schedule {
   SmallVector<int> parallel; ///< dims of a unit, without the vector dim
-  int vectorDim = -1;        ///< -1: all is scalar
+  int vectorDim = -1;        ///< -1: all is scalar; stages may have their own
   bool vectorIsParallel = false;
   int64_t lanes = 1;
   int64_t vectorBlock = 0; ///< indices of a parallel vector dim per unit
@@ -57,6 +58,10 @@ struct Schedule {
 /// The operation that a reduction combines element and accumulator with, if
 /// the order does not matter: a sum, product, maximum, ... Else null.
 mlir::Operation *getCombiner(const Node &node, unsigned result);
+
+/// What a combiner leaves its other operand unchanged with. (Upstream's has
+/// none for maximumf.)
+mlir::TypedAttr getNeutralElement(mlir::Operation *combiner);
 
 /// Plans one component. Fails with a reason if its scratch is too large;
 /// `scratchBytes` counts over all components.
