@@ -19,7 +19,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -221,13 +220,24 @@ absl::Status Driver::runKernels(int index) {
     workers = std::min<size_t>(workers, options.threads);
   workers = std::min(workers, kernels.size());
   std::atomic<size_t> next{0};
-  parallelFor(context, 0, workers, [&](size_t) {
+  auto work = [&] {
     std::unique_ptr<PassManager> strategy =
         kernelPasses(index, index, /*fallback=*/false);
     std::unique_ptr<PassManager> fallback;
     for (size_t i = next++; i < kernels.size(); i = next++)
       compileKernel(kernels[i], index, *strategy, fallback);
-  });
+  };
+  // Not mlir::parallelFor, which holds back all diagnostics to its end, when
+  // nobody knows any more which kernel they are about.
+  if (workers > 1) {
+    llvm::ThreadPoolTaskGroup tasks(context->getThreadPool());
+    for (size_t i = 1; i < workers; ++i)
+      tasks.async(work);
+    work();
+    tasks.wait();
+  } else {
+    work();
+  }
 
   for (Kernel &kernel : kernels) {
     if (!kernel.failed)

@@ -104,3 +104,29 @@ func.func @reshape_moves(%x: tensor<32x16xf32>, %r: tensor<4x8x16xf32>) -> tenso
   } -> tensor<4x8x16xf32>
   return %1 : tensor<4x8x16xf32>
 }
+
+// -----
+
+// A selected row is one slice, not a slice and a reshape.
+// CHECK-LABEL: @select
+func.func @select(%x: tensor<1x8x16xf32>) -> tensor<16xf32> {
+  // CHECK-NEXT: tensor.extract_slice %{{.*}} : tensor<1x8x16xf32> to tensor<16xf32>
+  // CHECK-NEXT: return
+  %s = tensor.extract_slice %x[0, 3, 0] [1, 1, 16] [1, 1, 1] : tensor<1x8x16xf32> to tensor<1x1x16xf32>
+  %c = tensor.collapse_shape %s [[0, 1, 2]] : tensor<1x1x16xf32> into tensor<16xf32>
+  return %c : tensor<16xf32>
+}
+
+// -----
+
+// Heads of a slice: the batch of 1 is no obstacle between slice and heads.
+// CHECK-LABEL: @heads
+func.func @heads(%x: tensor<1x8x48xf32>) -> tensor<8x4x4xf32> {
+  // CHECK-NEXT: %[[S:.*]] = tensor.extract_slice %{{.*}} : tensor<1x8x48xf32> to tensor<8x16xf32>
+  // CHECK-NEXT: %[[H:.*]] = tensor.expand_shape %[[S]] {{.*}} : tensor<8x16xf32> into tensor<8x4x4xf32>
+  // CHECK-NEXT: return %[[H]]
+  %s = tensor.extract_slice %x[0, 0, 16] [1, 8, 16] [1, 1, 1] : tensor<1x8x48xf32> to tensor<1x8x16xf32>
+  %h = tensor.expand_shape %s [[0], [1], [2, 3]] output_shape [1, 8, 4, 4] : tensor<1x8x16xf32> into tensor<1x8x4x4xf32>
+  %c = tensor.collapse_shape %h [[0, 1], [2], [3]] : tensor<1x8x4x4xf32> into tensor<8x4x4xf32>
+  return %c : tensor<8x4x4xf32>
+}

@@ -29,6 +29,8 @@
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
+#include <utility>
+
 #define DEBUG_TYPE "rt-fuse-elementwise"
 
 namespace dynamo::rt {
@@ -112,6 +114,60 @@ static bool isSmallConstant(OpOperand *operand) {
 }
 
 namespace {
+/// A slice that loses dims of size 1 behind it: one rank-reducing slice.
+struct DropUnitDimsOfSlice : OpRewritePattern<tensor::CollapseShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::CollapseShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto slice = op.getSrc().getDefiningOp<tensor::ExtractSliceOp>();
+    if (!slice)
+      return rewriter.notifyMatchFailure(op, "not of a slice");
+    ArrayRef<int64_t> shape = slice.getType().getShape();
+    for (const ReassociationIndices &joined : op.getReassociationIndices())
+      if (llvm::count_if(joined, [&](int64_t dim) { return shape[dim] != 1; }) >
+          1)
+        return rewriter.notifyMatchFailure(op, "joins dims");
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
+        op, op.getResultType(), slice.getSource(), slice.getMixedOffsets(),
+        slice.getMixedSizes(), slice.getMixedStrides());
+    return success();
+  }
+};
+
+/// A slice with dims of size 1 is a rank-reducing slice and a reshape, so that
+/// the reshape can cancel with those behind it and the slice, which kernels
+/// read in place, stays.
+struct ReduceRankOfSlice : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    RankedTensorType type = op.getType();
+    SmallVector<int64_t> shape;
+    SmallVector<ReassociationIndices> reassociation;
+    ReassociationIndices joined;
+    for (auto [i, size] : llvm::enumerate(type.getShape())) {
+      joined.push_back(i);
+      if (size == 1)
+        continue;
+      shape.push_back(size);
+      reassociation.push_back(std::exchange(joined, {}));
+    }
+    if (!type.hasStaticShape() || shape.empty() ||
+        int64_t(shape.size()) == type.getRank())
+      return rewriter.notifyMatchFailure(op, "no dims of size 1 to drop");
+    llvm::append_range(reassociation.back(), joined); // trailing ones
+    auto reduced = tensor::ExtractSliceOp::create(
+        rewriter, op.getLoc(),
+        RankedTensorType::get(shape, type.getElementType()), op.getSource(),
+        op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides());
+    rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(op, type, reduced,
+                                                       reassociation);
+    return success();
+  }
+};
+
 struct FuseElementwise
     : dynamo::rt::impl::FuseElementwisePassBase<FuseElementwise> {
   /// Named operations become generics, but for fills and what has a window.
@@ -142,6 +198,7 @@ struct FuseElementwise
       context->getLoadedDialect<linalg::LinalgDialect>()
           ->getCanonicalizationPatterns(patterns);
       tensor::populateFoldTensorEmptyPatterns(patterns);
+      patterns.add<DropUnitDimsOfSlice, ReduceRankOfSlice>(context);
     };
     auto run = [&](RewritePatternSet &&patterns) {
       canonicalize(patterns);
