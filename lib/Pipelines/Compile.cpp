@@ -14,6 +14,7 @@
 #include "dynamo/Pipelines/Compile.h"
 
 #include "dynamo/Dialect/Rt/IR/Rt.h"
+#include "dynamo/Dialect/Rt/Transforms/Passes.h"
 
 #include "absl/strings/cord.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -78,7 +79,7 @@ void appendDiagnostic(std::string &text, const Diagnostic &diagnostic) {
 /// One kernel on its way.
 struct Kernel {
   ModuleOp module;
-  OwningOpRef<ModuleOp> original; ///< at P3, for the fallback
+  ModuleOp original; ///< at P3, for the fallback; null if unknown
   KernelReport report;
   bool failed = false;
 };
@@ -90,6 +91,8 @@ public:
   absl::StatusOr<CompileReport> run();
 
 private:
+  absl::Status runPhase(int index);
+  bool splitFailedKernels();
   absl::Status runModulePasses(const Phase &phase);
   absl::Status runKernels(int phase);
   absl::Status verify(const Phase &phase);
@@ -107,6 +110,10 @@ private:
   MLIRContext *context;
   const CompileOptions &options;
   std::vector<Kernel> kernels;
+  /// Kernels of which each operation became a kernel.
+  std::vector<KernelReport> split;
+  /// The module at P3, while kernels compile.
+  OwningOpRef<ModuleOp> dispatches;
   CompileReport report;
 };
 
@@ -187,7 +194,7 @@ bool Driver::retry(Kernel &kernel, int phase,
                             /*fallback=*/true);
   kernel.report.fellBack = true;
   // The name stays, so launches need no change.
-  ModuleOp fresh = cast<ModuleOp>((*kernel.original)->clone());
+  ModuleOp fresh = cast<ModuleOp>(kernel.original->clone());
   bool done = succeeded(fallback->run(fresh));
   if (done) {
     kernel.module->setAttrs(fresh->getAttrDictionary());
@@ -250,7 +257,7 @@ absl::Status Driver::runKernels(int index) {
       os << " at " << kernel.module.getLoc();
     os << " can't be compiled";
     std::string ir =
-        kernel.original ? print(*kernel.original, /*withLocations=*/true) : "";
+        kernel.original ? print(kernel.original, /*withLocations=*/true) : "";
     if (!options.dumpDir.empty()) {
       SmallString<128> path(options.dumpDir);
       llvm::sys::path::append(path, "failed-" + kernel.report.name + ".mlir");
@@ -274,6 +281,9 @@ void Driver::collectKernels() {
       continue;
     Kernel &entry = kernels.emplace_back();
     entry.module = kernel;
+    if (dispatches)
+      entry.original =
+          dispatches->lookupSymbol<ModuleOp>(kernel.getSymNameAttr());
     entry.report.name = kernel.getSymName().value_or("").str();
     if (auto strategy = kernel->getAttrOfType<StringAttr>(rt::kStrategyAttr))
       entry.report.strategy = strategy.str();
@@ -290,6 +300,59 @@ void Driver::dump(int index, const Phase &phase) const {
   llvm::raw_fd_ostream file(path, code);
   if (!code) // a dump that can't be written doesn't stop the compilation
     file << print(module, /*withLocations=*/false);
+}
+
+/// A kernel that neither its strategy nor loops can compile (its values are too
+/// large for the stack, say) is taken apart: goes back to P3 with one kernel
+/// for each operation of the failed ones.
+bool Driver::splitFailedKernels() {
+  if (!dispatches)
+    return false;
+  rt::InlineKernelsPassOptions failedKernels;
+  for (Kernel &kernel : kernels)
+    if (kernel.failed) {
+      failedKernels.kernels.push_back(kernel.report.name);
+      kernel.report.fellBack = kernel.report.takenApart = true;
+      split.push_back(std::move(kernel.report));
+    }
+  if (failedKernels.kernels.empty())
+    return false;
+  kernels.clear();
+  module->setAttrs(dispatches->getOperation()->getAttrDictionary());
+  module.getBodyRegion().takeBody(dispatches->getBodyRegion());
+  dispatches = nullptr;
+
+  PassManager pm(module->getName());
+  pm.enableVerifier(options.verify);
+  pm.addPass(rt::createInlineKernelsPass(failedKernels));
+  pm.addNestedPass<func::FuncOp>(
+      rt::createFormDispatchesPass({/*fuse=*/false}));
+  pm.addPass(rt::createOutlineDispatchesPass());
+  pm.addPass(rt::createDedupKernelsPass());
+  std::string text;
+  Capture capture(text);
+  return succeeded(pm.run(module));
+}
+
+/// From the phase before to phase `index`.
+absl::Status Driver::runPhase(int index) {
+  const Phase &phase = getPhases()[index];
+  int firstKernelPhase = findPhase("dispatches") + 1;
+  Stopwatch watch;
+  if (index == firstKernelPhase)
+    dispatches = OwningOpRef<ModuleOp>(cast<ModuleOp>(module->clone()));
+  absl::Status status = runModulePasses(phase);
+  if (status.ok() && index >= firstKernelPhase) {
+    collectKernels();
+    status = runKernels(index);
+  }
+  if (status.ok())
+    status = verify(phase);
+  if (!status.ok())
+    return status;
+  report.phases.push_back({phase.name.str(), watch.milliseconds()});
+  dump(index, phase);
+  return status;
 }
 
 absl::StatusOr<CompileReport> Driver::run() {
@@ -334,25 +397,16 @@ absl::StatusOr<CompileReport> Driver::run() {
   if (from == to) // from a phase to itself: only the contract is checked
     if (absl::Status status = verify(getPhases()[from]); !status.ok())
       return status;
+  int attempts = 0;
   for (int i = from + 1; i <= to; ++i) {
-    const Phase &phase = getPhases()[i];
-    Stopwatch watch;
-    absl::Status status = runModulePasses(phase);
-    if (status.ok() && i > findPhase("dispatches")) {
-      collectKernels();
-      if (i == findPhase("dispatches") + 1)
-        for (Kernel &kernel : kernels)
-          kernel.original =
-              OwningOpRef<ModuleOp>(cast<ModuleOp>(kernel.module->clone()));
-      status = runKernels(i);
+    if (absl::Status status = runPhase(i); !status.ok()) {
+      if (attempts++ >= 2 || !splitFailedKernels())
+        return status;
+      i = findPhase("dispatches"); // and on with the next one
     }
-    if (status.ok())
-      status = verify(phase);
-    if (!status.ok())
-      return status;
-    report.phases.push_back({phase.name.str(), watch.milliseconds()});
-    dump(i, phase);
   }
+  for (KernelReport &entry : split)
+    report.kernels.push_back(std::move(entry));
   for (Kernel &kernel : kernels)
     report.kernels.push_back(std::move(kernel.report));
   return std::move(report);

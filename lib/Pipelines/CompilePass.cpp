@@ -48,8 +48,9 @@ struct Compile : dynamo::impl::CompilePassBase<Compile> {
     for (const dynamo::KernelReport &kernel : report->kernels)
       if (kernel.fellBack)
         emitRemark(module.getLoc(), "kernel @")
-            << kernel.name << " (" << kernel.strategy
-            << ") is compiled as loops: " << kernel.diagnostics;
+            << kernel.name << " (" << kernel.strategy << ") is compiled "
+            << (kernel.takenApart ? "in parts: " : "as loops: ")
+            << kernel.diagnostics;
     if (timing)
       for (const auto &phase : report->phases)
         emitRemark(module.getLoc(), "phase ")

@@ -66,8 +66,7 @@ static const Phase kPhases[] = {
        pm.addPass(aten::createAtenVerifyContractPass());
      }},
     {"P2", "linalg", "linalg, tensor, arith and math on tensors", buildLinalg,
-     nullptr,
-     [](OpPassManager &pm) { pm.addPass(createVerifyLinalgPass()); }},
+     nullptr, [](OpPassManager &pm) { pm.addPass(createVerifyLinalgPass()); }},
     {"P3", "dispatches", "launches of kernels on tensors", buildDispatches,
      nullptr,
      [](OpPassManager &pm) { pm.addPass(rt::createVerifyDispatchesPass()); }},

@@ -8,8 +8,8 @@
 //
 // Takes a module from any phase to any later one.  Kernels compile in parallel
 // and fail alone: one whose strategy does not work out is compiled again as
-// `loops`, which is slow and sure, and only if that fails too does the
-// compilation fail.
+// `loops`, which is slow and sure.  If that fails too (its intermediate values
+// are too large, say) each of its operations becomes a kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,11 +25,13 @@
 
 namespace dynamo {
 
-/// What happened to one kernel.
+/// What happened to one kernel.  One that failed as loops, too, was taken
+/// apart: it is at the end of the list, its parts are in their places.
 struct KernelReport {
   std::string name;
   std::string strategy;    ///< that it was formed with
-  bool fellBack = false;   ///< compiled as loops instead
+  bool fellBack = false;   ///< compiled as loops or taken apart
+  bool takenApart = false; ///< into one kernel per operation
   std::string diagnostics; ///< why it fell back
   double milliseconds = 0;
 };

@@ -140,6 +140,24 @@ def DedupKernelsPass : Pass<"rt-dedup-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def InlineKernelsPass : Pass<"rt-inline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Put the operations of kernels back on the host";
+  let description = [{
+    *Input*: a module in phase P3 and names of kernels.
+
+    *Output*: those kernels are gone, their operations stand in the host
+    function in place of each launch.  `rt-form-dispatches` makes smaller
+    kernels of them.
+
+    *Does not*: touch other kernels and their launches.
+
+    Example: `test/Dialect/Rt/inline-kernels.mlir`.
+  }];
+  let options = [
+    ListOption<"kernels", "kernels", "std::string", "names of the kernels">
+  ];
+}
+
 def PlanMemoryPass : Pass<"rt-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Give every host value a place in memory";
   let description = [{
