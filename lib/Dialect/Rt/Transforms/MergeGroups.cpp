@@ -45,15 +45,16 @@ static bool isRowsOp(Operation *op) {
               .wasInterrupted();
 }
 
-/// A contraction that has rows or columns to share; a dot product per row is
-/// a reduction like others.
+/// A contraction whose operands each have a dim that the other lacks. A dot product
+/// per row, or rows times one vector (layer norm's backward has these), is a
+/// reduction like others and merges with its rows.
 static bool isMatmul(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || !linalg::isaContractionOpInterface(linalgOp))
     return false;
   FailureOr<linalg::ContractionDimensions> dims =
       linalg::inferContractionDims(linalgOp);
-  return succeeded(dims) && (!dims->m.empty() || !dims->n.empty());
+  return succeeded(dims) && !dims->m.empty() && !dims->n.empty();
 }
 
 static bool isConv(Operation *op) {
