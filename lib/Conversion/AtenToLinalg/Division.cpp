@@ -58,13 +58,13 @@ static Expr intRemainder(Expr x, Expr y, double divisor, Rounding rounding) {
 }
 
 /// Python's floor division of floats: not floor(x / y), whose quotient may have
-/// been rounded up to a whole number.
-static Expr floorQuotient(Expr x, Expr y) {
-  Expr exact = x / y;
+/// been rounded up to a whole number. Each step is rounded to `dtype`.
+static Expr floorQuotient(Expr x, Expr y, Type dtype) {
+  Expr exact = (x / y).rounded(dtype);
   Expr rest = fmod(x, y);
-  Expr quotient = (x - rest) / y;
+  Expr quotient = ((x - rest).rounded(dtype) / y).rounded(dtype);
   Expr isBelow = (rest != 0.0) & ((y < 0.0) ^ (rest < 0.0));
-  quotient = where(isBelow, quotient - 1.0, quotient);
+  quotient = where(isBelow, (quotient - 1.0).rounded(dtype), quotient);
   Expr whole = floor(quotient);
   whole = where(quotient - whole > 0.5, whole + 1.0, whole);
   // Then |exact| is below 1, and this is a zero of its sign.
@@ -97,6 +97,8 @@ static LogicalResult lowerQuotient(Operation *op, Lowering &b, Operand self,
                                    Operand other, Rounding rounding) {
   Type dtype = resultType(op).getElementType();
   SmallVector<Operand> operands = {self, other};
+  // By a number eager computes half types in float, by a tensor in themselves.
+  Type step = other.isNumber() ? computeType(dtype) : dtype;
   if (isFloat(dtype))
     return lowerFormula(op, b, operands, computeType(dtype),
                         [&](ArrayRef<Expr> in) {
@@ -104,9 +106,9 @@ static LogicalResult lowerQuotient(Operation *op, Lowering &b, Operand self,
                           case Rounding::None:
                             return in[0] / in[1];
                           case Rounding::Trunc:
-                            return trunc(in[0] / in[1]);
+                            return trunc((in[0] / in[1]).rounded(step));
                           case Rounding::Floor:
-                            return floorQuotient(in[0], in[1]);
+                            return floorQuotient(in[0], in[1], step);
                           }
                           llvm_unreachable("all roundings are handled");
                         });

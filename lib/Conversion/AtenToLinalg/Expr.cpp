@@ -140,3 +140,16 @@ lowering::lowerFormula(Operation *op, Lowering &b, ArrayRef<Operand> operands,
           },
           dtype));
 }
+
+LogicalResult lowering::lowerFormulaRoundingNumbers(
+    Operation *op, Lowering &b, ArrayRef<Operand> operands,
+    function_ref<Expr(ArrayRef<Expr>)> formula) {
+  Type dtype = resultType(op).getElementType(), compute = computeType(dtype);
+  return lowerFormula(op, b, operands, {}, [&](ArrayRef<Expr> in) {
+    SmallVector<Expr> scalars;
+    for (auto [scalar, operand] : llvm::zip_equal(in, operands))
+      scalars.push_back(operand.isNumber() ? scalar.to(dtype).to(compute)
+                                           : scalar.to(compute));
+    return formula(scalars);
+  });
+}

@@ -51,9 +51,10 @@ static LogicalResult lowerMseLoss(aten::MseLossOp op, Lowering &b) {
   int64_t reduction = op.getReduction();
   if (!isFloat(dtype))
     return b.fail(op, "mse_loss of integers");
-  auto square = [](Expr x, Expr y) {
-    Expr difference = x - y;
-    return difference * difference;
+  // Differences and squares are operations of their own in half types.
+  auto square = [&](Expr x, Expr y) {
+    Expr difference = (x - y).rounded(dtype);
+    return (difference * difference).rounded(dtype);
   };
   if (reduction == kNone)
     return lowerFormula(op, b, {self, target}, compute, [&](ArrayRef<Expr> in) {

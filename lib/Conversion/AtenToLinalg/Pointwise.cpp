@@ -35,14 +35,12 @@ static void addScaled(LoweringTable &table, Expr (*combine)(Expr, Expr),
                                      b.operand(op.getOther()),
                                      b.operand(op.getAlpha())};
     bool alphaIsOne = knownNumber(operands[2]) == 1.0;
-    return lowerFormula(op, b, operands, computeType(dtypeOf(op.getResult())),
-                        [&](ArrayRef<Expr> in) {
-                          Expr self = in[0], other = in[1];
-                          if (!alphaIsOne)
-                            (scaleSelf ? self : other) =
-                                (scaleSelf ? self : other) * in[2];
-                          return combine(self, other);
-                        });
+    return lowerFormulaRoundingNumbers(op, b, operands, [&](ArrayRef<Expr> in) {
+      Expr self = in[0], other = in[1];
+      if (!alphaIsOne)
+        (scaleSelf ? self : other) = (scaleSelf ? self : other) * in[2];
+      return combine(self, other);
+    });
   });
 }
 
@@ -62,7 +60,7 @@ static Expr intPower(Expr base, uint64_t exponent) {
 }
 
 /// The exponents that eager's kernel of a scalar exponent treats apart.
-/// Roots differ from powers at -inf, and for float16 eager takes powers.
+/// For float16 it takes powers all the same, which differ at -inf.
 static std::optional<Expr> specialPower(Expr x, double exponent, Type dtype) {
   if (exponent == 0.0)
     return x.constant(1);
@@ -72,14 +70,14 @@ static std::optional<Expr> specialPower(Expr x, double exponent, Type dtype) {
     return x;
   if (exponent == 2.0)
     return x * x;
-  if (exponent == 3.0)
-    return x * x * x;
+  if (exponent == 3.0 && !dtype.isF16())
+    return (x * x).rounded(dtype) * x;
   if (exponent == -0.5 && !dtype.isF16())
     return 1.0 / sqrt(x);
   if (exponent == -1.0)
     return 1.0 / x;
-  if (exponent == -2.0)
-    return 1.0 / (x * x);
+  if (exponent == -2.0 && !dtype.isF16())
+    return 1.0 / (x * x).rounded(dtype);
   return std::nullopt;
 }
 
@@ -92,7 +90,7 @@ static LogicalResult lowerPow(aten::PowOp op, Lowering &b) {
   if (operands[1].isNumber())
     exponent = knownNumber(operands[1]);
   if (isFloat(dtype))
-    return lowerFormula(op, b, operands, compute, [&](ArrayRef<Expr> in) {
+    return lowerFormulaRoundingNumbers(op, b, operands, [&](ArrayRef<Expr> in) {
       if (exponent)
         if (std::optional<Expr> special = specialPower(in[0], *exponent, dtype))
           return *special;
@@ -116,9 +114,16 @@ static Expr logaddexp(Expr x, Expr y) {
   return where((x == y) & (abs(x) == x.highest()), x, sum);
 }
 
-static Expr xlogy(Expr x, Expr y) {
-  Expr product = where(x == 0.0, x.constant(0), x * log(y));
-  return where(isNan(y), y, product);
+/// The logarithm is an operation of its own in half types.
+static LogicalResult lowerXlogy(aten::XlogyOp op, Lowering &b) {
+  Type dtype = dtypeOf(op.getResult());
+  SmallVector<Operand> operands = {b.operand(op.getSelf()),
+                                   b.operand(op.getOther())};
+  return lowerFormulaRoundingNumbers(op, b, operands, [&](ArrayRef<Expr> in) {
+    Expr x = in[0], y = in[1];
+    Expr product = where(x == 0.0, x.constant(0), x * log(y).rounded(dtype));
+    return where(isNan(y), y, product);
+  });
 }
 
 static Expr lerp(ArrayRef<Expr> in) {
@@ -251,7 +256,7 @@ void lowering::populatePointwiseLowerings(LoweringTable &table) {
   addBinary<FmaxOp>(table, fmaxOf);
   addBinary<FminOp>(table, fminOf);
   addBinary<LogaddexpOp>(table, logaddexp);
-  addBinary<XlogyOp>(table, xlogy);
+  table.add<XlogyOp>(lowerXlogy);
   table.add<PowOp>(lowerPow);
   addFormula<LerpOp>(table, lerp);
   addFormula<AddcmulOp>(

@@ -44,6 +44,10 @@ public:
     return {*builder, dtype, convertScalar(*builder, scalar, type, dtype)};
   }
 
+  /// Rounded to `dtype` as an op of eager's that ends here would: the same
+  /// unless `dtype` is a half type.
+  Expr rounded(Type dtype) const { return to(dtype).to(type); }
+
 private:
   Lowering *builder;
   Type type;
@@ -145,6 +149,14 @@ inline RankedTensorType resultType(mlir::Operation *op) {
 LogicalResult lowerFormula(mlir::Operation *op, Lowering &b,
                            ArrayRef<Operand> operands, Type compute,
                            llvm::function_ref<Expr(ArrayRef<Expr>)> formula);
+
+/// The same computed in the compute type of the result, with numbers first
+/// rounded to the result's dtype: what eager does where it makes a tensor of
+/// the number.
+LogicalResult
+lowerFormulaRoundingNumbers(mlir::Operation *op, Lowering &b,
+                            ArrayRef<Operand> operands,
+                            llvm::function_ref<Expr(ArrayRef<Expr>)> formula);
 
 /// Registers `OpT` with a formula over all its operands, computed in the
 /// compute type of the result.
