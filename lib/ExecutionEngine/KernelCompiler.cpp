@@ -26,9 +26,12 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -39,13 +42,18 @@
 
 #include <atomic>
 #include <chrono>
+#include <csetjmp>
 #include <mutex>
+#include <pthread.h>
 #include <thread>
 
 using namespace dynamo::engine;
 
 /// What every kernel's function is called while its key is made.
 constexpr llvm::StringLiteral kNeutralName = "dynamo_kernel";
+
+/// Stack of a compiling thread: LLVM recurses over long dependences.
+constexpr size_t kCompilerStack = 16 << 20;
 
 namespace {
 using Clock = std::chrono::steady_clock;
@@ -139,6 +147,53 @@ private:
   std::mutex translation;
 };
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// LLVM's fatal errors
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Where a fatal error of this thread continues; null: the process ends.
+struct Landing {
+  std::jmp_buf buffer;
+  std::string reason;
+};
+thread_local Landing *landing = nullptr;
+} // namespace
+
+static void onFatalError(void *, const char *reason, bool) {
+  if (!landing)
+    return; // not ours
+  landing->reason = reason;
+  std::longjmp(landing->buffer, 1);
+}
+
+/// Runs `step`. Code generation ends the process where it does not know how to
+/// go on; here it ends the compilation of a kernel instead, as LLVM's own crash
+/// recovery does it: what the step holds at that moment is leaked.
+static absl::Status surviving(llvm::function_ref<void()> step) {
+  static std::once_flag once;
+  std::call_once(once, [] { llvm::install_fatal_error_handler(onFatalError); });
+  Landing here;
+  Landing *outer = std::exchange(landing, &here);
+  if (setjmp(here.buffer) == 0)
+    step();
+  else
+    here.reason = "LLVM: " + here.reason;
+  landing = outer;
+  return here.reason.empty() ? absl::OkStatus()
+                             : absl::InternalError(here.reason);
+}
+
+/// Without a handler an error of code generation (no registers left, a frame
+/// too large) would be printed and exit.
+static void collectErrors(const llvm::DiagnosticInfo *info, void *text) {
+  if (info->getSeverity() != llvm::DS_Error)
+    return;
+  llvm::raw_string_ostream stream(*static_cast<std::string *>(text));
+  llvm::DiagnosticPrinterRawOStream printer(stream);
+  info->print(printer);
+}
 
 static absl::StatusOr<Target> findTarget(const CodegenOptions &options) {
   static std::once_flag once;
@@ -292,6 +347,8 @@ absl::StatusOr<KernelResult> Compiler::compile(mlir::ModuleOp kernel) {
   llvm::StringRef name = kernel.getName().value_or("");
   KernelResult result;
   llvm::LLVMContext context;
+  std::string errors;
+  context.setDiagnosticHandlerCallBack(collectErrors, &errors);
   auto machine = target.builder.createTargetMachine();
   if (!machine)
     return absl::InternalError(llvm::toString(machine.takeError()));
@@ -319,18 +376,33 @@ absl::StatusOr<KernelResult> Compiler::compile(mlir::ModuleOp kernel) {
   (*module)->getFunction(kNeutralName)->setName(symbol);
   (*module)->setModuleIdentifier(symbol);
 
+  auto failed = [&](llvm::StringRef why) {
+    return absl::InternalError(located(
+        kernel.getLoc(), "kernel '" + name + "' does not compile: " + why));
+  };
   start = Clock::now();
-  if (absl::Status status = optimise(**module, **machine); !status.ok())
-    return status;
+  absl::Status optimised,
+      survived = surviving([&] { optimised = optimise(**module, **machine); });
+  if (!optimised.ok())
+    return optimised;
+  if (!survived.ok())
+    return failed(std::string(survived.message()));
   result.times.optimise = since(start);
 
   if (!options.dumpDir.empty())
     dump(**module, name, **machine);
   start = Clock::now();
-  std::unique_ptr<llvm::MemoryBuffer> object =
-      emit(**module, **machine, llvm::CodeGenFileType::ObjectFile);
+  std::unique_ptr<llvm::MemoryBuffer> object;
+  survived = surviving([&] {
+    object = emit(**module, **machine, llvm::CodeGenFileType::ObjectFile);
+  });
+  if (!survived.ok())
+    // The pass manager that was left still refers to the module.
+    (void)module->release();
+  if (!survived.ok() || !errors.empty())
+    return failed(survived.ok() ? errors : std::string(survived.message()));
   if (!object)
-    return absl::InternalError("this machine has no code generator");
+    return failed("this machine has no code generator");
   size_t size = object->getBufferSize();
   result.times.codegen = since(start);
 
@@ -352,6 +424,31 @@ absl::StatusOr<KernelResult> Compiler::compile(mlir::ModuleOp kernel) {
   compiled->code = std::move(*code);
   result.kernel = cache.insert(std::move(compiled));
   return result;
+}
+
+/// Calls `work` on this thread and on up to `count - 1` more. Not std::thread,
+/// which throws where the system has no thread left; one fewer is fine.
+static void onThreads(size_t count, llvm::function_ref<void()> work) {
+  std::vector<pthread_t> helpers;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kCompilerStack);
+  for (size_t i = 1; i < count; ++i) {
+    pthread_t helper;
+    if (pthread_create(
+            &helper, &attributes,
+            [](void *data) -> void * {
+              (*static_cast<llvm::function_ref<void()> *>(data))();
+              return nullptr;
+            },
+            &work))
+      break;
+    helpers.push_back(helper);
+  }
+  pthread_attr_destroy(&attributes);
+  work();
+  for (pthread_t helper : helpers)
+    pthread_join(helper, nullptr);
 }
 
 absl::StatusOr<std::vector<KernelResult>>
@@ -388,12 +485,7 @@ dynamo::engine::compileKernels(llvm::ArrayRef<mlir::ModuleOp> kernels,
   };
   size_t threads = options.threads > 0 ? options.threads
                                        : std::thread::hardware_concurrency();
-  std::vector<std::thread> helpers;
-  for (size_t i = 1; i < std::min(threads, kernels.size()); ++i)
-    helpers.emplace_back(work);
-  work();
-  for (std::thread &helper : helpers)
-    helper.join();
+  onThreads(std::min(threads, kernels.size()), work);
 
   for (const absl::Status &status : statuses)
     if (!status.ok())

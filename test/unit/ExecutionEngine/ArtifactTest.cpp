@@ -203,6 +203,21 @@ TEST_F(ArtifactTest, UnresolvedSymbol) {
   EXPECT_TRUE(artifact.ok());
 }
 
+// Where LLVM would end the process (a code generator that cannot go on, or that
+// reports an error), the compilation ends instead, and the next one works.
+TEST_F(ArtifactTest, FatalErrorsOfLLVM) {
+  for (int i = 0; i < 3; ++i)
+    expectError(twoLaunches(kernel("k0", kTwice) +
+                            kernel("k1", "llvm.inline_asm \"bogus\", \"\" "
+                                         ": () -> ()\n"
+                                         "%r = llvm.fadd %v, %v : f32")),
+                "kernel 'k1' does not compile");
+  auto artifact =
+      build(twoLaunches(kernel("k0", kTwice) + kernel("k1", kTwice)));
+  ASSERT_TRUE(artifact.ok()) << artifact.status();
+  EXPECT_EQ(run(**artifact, kIn)[2], 4);
+}
+
 // What is not P5 is refused with the reason.
 TEST_F(ArtifactTest, RefusesOtherModules) {
   std::string kernels = kernel("k0", kTwice) + kernel("k1", kTwice);
