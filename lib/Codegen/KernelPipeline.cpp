@@ -23,6 +23,7 @@ void dynamo::codegen::buildKernelToMemoryPipeline(
     pm.addPass(createTileRowsPass({options.target}));
     pm.addPass(createTileConvPass());
     pm.addPass(createTileMatmulPass({options.target}));
+    pm.addPass(createTileAttentionPass({options.target}));
     pm.addPass(createVectorizePass());
     pm.addPass(createHoistPass());
   }

@@ -189,7 +189,7 @@ Values MatmulEmitter::emitMatrix(Values destinations) {
     if (c.m)
       shape.push_back(s.tile[*c.m]);
     shape.push_back(llvm::alignTo(s.tile[c.n], s.nr));
-    tile = e.empty(shape, c.accType);
+    tile = e.scratch(shape, c.accType);
   }
   switch (s.kind) {
   case MatmulSchedule::Packed:

@@ -144,7 +144,7 @@ Value MatmulEmitter::emitPacked(Value tile) {
 /// [kBlock][columns]; what lies past `width` is any finite junk or zero.
 Value MatmulEmitter::packB(int64_t width, int64_t columns) {
   View b = view(c.b, c.n, e.index(width), kSize);
-  Value panel = e.empty({s.kBlock, columns}, c.accType);
+  Value panel = e.scratch({s.kBlock, columns}, c.accType);
   Type element = getElementTypeOrSelf(c.b.tensor);
   auto gatherRow = [&](Value k, ValueRange carried) {
     Values elements;
@@ -216,7 +216,7 @@ Value MatmulEmitter::packA() {
   int64_t rows = c.m ? s.tile[*c.m] : 1;
   shape.append(alongK ? std::initializer_list<int64_t>{rows, s.kBlock}
                       : std::initializer_list<int64_t>{s.kBlock, rows});
-  Value packed = e.empty(shape, c.accType);
+  Value packed = e.scratch(shape, c.accType);
   Type element = getElementTypeOrSelf(c.a.tensor);
   rel[c.n] = e.index(0);
 

@@ -8,6 +8,7 @@
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -93,6 +94,11 @@ Values TileEmitter::when(Value cond, ValueRange inits,
 
 Value TileEmitter::empty(ArrayRef<int64_t> shape, Type element) {
   return tensor::EmptyOp::create(b, loc, shape, element);
+}
+
+Value TileEmitter::scratch(ArrayRef<int64_t> shape, Type element) {
+  return bufferization::AllocTensorOp::create(
+      b, loc, RankedTensorType::get(shape, element), ValueRange());
 }
 
 Value TileEmitter::zero(Type type) {

@@ -49,7 +49,10 @@ public:
   Values when(mlir::Value cond, mlir::ValueRange inits,
               llvm::function_ref<Values()> body);
 
+  /// A destination of no content. Equal ones are one value after CSE.
   mlir::Value empty(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  /// Scratch memory of its own, which CSE and hoisting leave alone.
+  mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   /// A zero of a number or vector type.
   mlir::Value zero(mlir::Type type);
   /// A vector of `type` read along the last dim of `tensor`, in bounds.

@@ -5,8 +5,8 @@
 // two rows; the epilogue runs on rows of the tile of C.
 // CHECK-LABEL: func.func @linear
 // CHECK: scf.forall (%[[N:.*]]) = (0) to (768) step (16)
-// CHECK:   %[[C:.*]] = tensor.empty() : tensor<128x16xf32>
-// CHECK:   %[[P:.*]] = tensor.empty() : tensor<768x16xf32>
+// CHECK:   %[[C:.*]] = bufferization.alloc_tensor() : tensor<128x16xf32>
+// CHECK:   %[[P:.*]] = bufferization.alloc_tensor() : tensor<768x16xf32>
 // CHECK:   scf.for %{{.*}} = %c0 to %c768 step %c8 iter_args(%{{.*}} = %[[P]])
 // CHECK-COUNT-48: vector.shuffle
 // CHECK:   scf.for %{{.*}} = %c0 to %c126 step %c6

@@ -110,7 +110,37 @@ def TileMatmulPass : Pass<"codegen-tile-matmul", "::mlir::ModuleOp"> {
     Example: `test/Codegen/tile-matmul.mlir`.
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"host\"",
+           "Machine model: avx2, avx512, generic or host">
+  ];
+}
+
+def TileAttentionPass : Pass<"codegen-tile-attention", "::mlir::ModuleOp"> {
+  let summary = "Schedule attention kernels";
+  let description = [{
+    *Input*: a module that is or holds kernels on tensors. A kernel of strategy
+    `attention` is one `rt.attention`, whose operands may be slices or
+    permutations of arguments and whose result may be permuted, as long as the
+    features stay innermost in memory.
+
+    *Output*: an `scf.forall` over batch, heads and blocks of queries, with vectors
+    on tensors in it: one pass over blocks of keys with the running maximum and
+    sum of each row. Blocks of keys that no query sees are left out.
+
+    *Does not* touch kernels of another strategy. Fails, with the reason, on a
+    kernel of other form.
+
+    Example: `test/Codegen/tile-attention.mlir`.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
     "::mlir::vector::VectorDialect"
   ];
