@@ -101,6 +101,7 @@ struct FormDispatches
     chooseStrategies(groups);
     mergeInsertChains(groups);
     if (fuse) {
+      mergeFilterPermutations(groups);
       mergeEpilogues(groups);
       mergeRows(groups);
       mergeSiblings(groups);

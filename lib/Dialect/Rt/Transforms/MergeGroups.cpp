@@ -45,9 +45,9 @@ static bool isRowsOp(Operation *op) {
               .wasInterrupted();
 }
 
-/// A contraction whose operands each have a dim that the other lacks. A dot product
-/// per row, or rows times one vector (layer norm's backward has these), is a
-/// reduction like others and merges with its rows.
+/// A contraction whose operands each have a dim that the other lacks. A dot
+/// product per row, or rows times one vector (layer norm's backward has these),
+/// is a reduction like others and merges with its rows.
 static bool isMatmul(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || !linalg::isaContractionOpInterface(linalgOp))
@@ -97,6 +97,42 @@ void dynamo::rt::mergeInsertChains(DispatchGroups &groups) {
     Group *into = groups.groupOf(next);
     if (into != group && !groups.mergeMakesCycle(into, group))
       groups.merge(into, group);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Weights of convolutions
+//===----------------------------------------------------------------------===//
+
+/// Bytes of weights for a block of output channels that a convolution kernel
+/// may hold on its stack.
+static constexpr int64_t kMaxFilterBlockBytes = 384 * 1024;
+
+void dynamo::rt::mergeFilterPermutations(DispatchGroups &groups) {
+  for (Group *group : groups.groups()) {
+    auto conv = dyn_cast<linalg::Conv2DNhwcHwcfOp>(group->ops.front());
+    if (!conv || group->ops.size() != 1)
+      continue;
+    Value filter = conv.getInputs()[1];
+    auto type = cast<RankedTensorType>(filter.getType());
+    auto copy = filter.getDefiningOp<linalg::GenericOp>();
+    if (!copy || !filter.hasOneUse() || !type.hasStaticShape() ||
+        copy.getNumDpsInputs() != 1 ||
+        !copy.getBody()->without_terminator().empty() ||
+        copy.getBody()->getTerminator()->getOperand(0) !=
+            copy.getBody()->getArgument(0) ||
+        !copy.getIndexingMapsArray().front().isPermutation())
+      continue;
+    constexpr int64_t kChannels = 16; // of the kernel's register tile
+    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    for (int64_t size : type.getShape().drop_back())
+      bytes *= size;
+    if (bytes * kChannels > kMaxFilterBlockBytes)
+      continue;
+    Group *permutation = groups.groupOf(copy);
+    if (permutation && permutation->ops.size() == 1 &&
+        !groups.mergeMakesCycle(group, permutation))
+      groups.merge(group, permutation);
   }
 }
 

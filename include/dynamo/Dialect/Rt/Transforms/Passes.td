@@ -62,7 +62,8 @@ def FuseElementwisePass : Pass<"rt-fuse-elementwise", "::mlir::func::FuncOp"> {
     generics; dims of size 1 are gone from generics; reshapes have moved past
     elementwise operations and reductions towards the end; elementwise
     operations are merged where nothing large is computed twice; generics on
-    small constants are constants.
+    small constants are constants.  What reads a convolution is in the
+    convolution's dims again, to be its epilogue.
 
     *Does not*: merge anything into reductions, contractions or convolutions
     (`rt-form-dispatches` groups them), or touch kernels.
@@ -83,7 +84,7 @@ def FormDispatchesPass : Pass<"rt-form-dispatches", "::mlir::func::FuncOp"> {
 
     *Output*: every operation that computes is in an `rt.dispatch` with a
     strategy.  A contraction or convolution takes the elementwise operations
-    behind it; elementwise operations and reductions over the same rows share a
+    behind it, a convolution also the permutation of its weight; elementwise operations and reductions over the same rows share a
     dispatch as long as a row of what is between them fits 64 KiB; elementwise
     operations that read the same tensor in the same order do, too; constants, fills, slices and scalar arithmetic are copied into
     each dispatch that reads them; reshapes and extern calls stay outside.
