@@ -48,8 +48,10 @@ struct Options {
                         cl::init("-"), in};
   cl::list<std::string> inputs{
       "input", cl::value_desc("source"), in,
-      cl::desc("one per input, in order: file.npy, random, "
-               "random:<low>:<high> or a number (default: random)")};
+      cl::desc(
+          "one per input, in order: file.npy, random, "
+          "random:<low>:<high> or a number; one that is no file is for all "
+          "inputs (default: random)")};
   cl::list<std::string> saves{
       "save", cl::value_desc("file"), in,
       cl::desc("write results to .npy files, in order")};
@@ -239,9 +241,14 @@ static int runModule(mlir::ModuleOp module) {
   auto counted = [](size_t count, const char *what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
   };
-  if (!cli->inputs.empty() && cli->inputs.size() != program.inputs.size())
+  std::vector<std::string> sources = cli->inputs;
+  if (sources.empty())
+    sources.push_back("random");
+  if (sources.size() == 1 && !llvm::StringRef(sources[0]).ends_with(".npy"))
+    sources.resize(program.inputs.size(), sources[0]);
+  if (sources.size() != program.inputs.size())
     return fail("the program takes " + counted(program.inputs.size(), "input") +
-                ", --input is given " + counted(cli->inputs.size(), "time"));
+                ", --input is given " + counted(sources.size(), "time"));
   for (auto [option, given] : {std::pair("--save", cli->saves.size()),
                                std::pair("--compare", cli->references.size())})
     if (given > program.outputs.size())
@@ -252,9 +259,8 @@ static int runModule(mlir::ModuleOp module) {
   std::vector<Buffer> buffers;
   for (auto [index, spec] : llvm::enumerate(program.inputs)) {
     Buffer &buffer = buffers.emplace_back(spec);
-    llvm::StringRef source =
-        cli->inputs.empty() ? "random" : cli->inputs[index].c_str();
-    if (absl::Status status = fill(buffer, source, cli->seed * 1000003 + index);
+    if (absl::Status status =
+            fill(buffer, sources[index], cli->seed * 1000003 + index);
         !status.ok())
       return fail("input " + llvm::Twine(index) + ": " +
                   std::string(status.message()));
