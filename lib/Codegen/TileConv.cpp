@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TileEmitter.h"
 #include "dynamo/Codegen/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -38,6 +39,7 @@ namespace dynamo::codegen {
 } // namespace dynamo::codegen
 
 using namespace mlir;
+using dynamo::codegen::TileEmitter;
 
 namespace {
 
@@ -45,69 +47,69 @@ namespace {
 constexpr StringLiteral kConv = "codegen.conv";
 constexpr StringLiteral kPack = "codegen.pack";
 
-/// Positions of a convolution's output dims in some iteration space.
-struct OutputDims {
-  unsigned n, h, w, c;
+/// What the loops of a convolution stand for, from its indexing maps.
+struct ConvLoops {
+  unsigned lane = 0;              ///< the innermost output dim: vector lanes
+  unsigned width = 0;             ///< the last spatial dim: rows of a tile
+  SmallVector<unsigned> outer;    ///< other spatial dims
+  SmallVector<unsigned> single;   ///< images and groups
+  SmallVector<unsigned> window;   ///< reductions over the window
+  SmallVector<unsigned> channels; ///< reductions over channels
+  bool depthwise = false;         ///< the lane is a channel of the input
 };
 
-/// The convolution as a generic with loops (n, oh, ow, f, c, kh, kw), or
-/// (n, oh, ow, c, kh, kw) for depthwise.
-linalg::GenericOp makeConv(RewriterBase &rw, linalg::LinalgOp op, Value filter,
-                           bool packed, ArrayRef<int64_t> strides,
-                           ArrayRef<int64_t> dilations, bool depthwise) {
-  MLIRContext *ctx = op.getContext();
-  auto d = [&](unsigned i) { return getAffineDimExpr(i, ctx); };
-  unsigned loops = depthwise ? 6 : 7, c = depthwise ? 3 : 4, kh = c + 1,
-           kw = c + 2;
-  auto map = [&](ArrayRef<AffineExpr> e) {
-    return AffineMap::get(loops, 0, e, ctx);
-  };
-  AffineMap in = map({d(0), d(1) * strides[0] + d(kh) * dilations[0],
-                      d(2) * strides[1] + d(kw) * dilations[1], d(c)});
-  AffineMap weights = depthwise ? map({d(kh), d(kw), d(c)})
-                      : packed  ? map({d(c), d(kh), d(kw), d(3)})
-                                : map({d(kh), d(kw), d(c), d(3)});
-  AffineMap out = map({d(0), d(1), d(2), d(3)});
-  SmallVector<utils::IteratorType> its(4, utils::IteratorType::parallel);
-  its.append(depthwise ? 2 : 3, utils::IteratorType::reduction);
-  Value init = op.getDpsInits()[0];
-  auto generic = linalg::GenericOp::create(
-      rw, op.getLoc(), TypeRange{init.getType()},
-      ValueRange{op.getDpsInputOperand(0)->get(), filter}, ValueRange{init},
-      ArrayRef<AffineMap>{in, weights, out}, its,
-      [](OpBuilder &b, Location loc, ValueRange args) {
-        Value mul = arith::MulFOp::create(b, loc, args[0], args[1]);
-        Value sum = arith::AddFOp::create(b, loc, args[2], mul);
-        linalg::YieldOp::create(b, loc, sum);
-      });
-  generic->setAttr(kConv, rw.getUnitAttr());
-  return generic;
+/// out += in * filter, on one float type.
+bool isMultiplyAdd(linalg::GenericOp op) {
+  Block *body = op.getBody();
+  auto add =
+      body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!add || body->getOperations().size() != 3)
+    return false;
+  auto mul = add.getRhs().getDefiningOp<arith::MulFOp>();
+  Value acc = add.getLhs();
+  if (!mul) {
+    mul = add.getLhs().getDefiningOp<arith::MulFOp>();
+    acc = add.getRhs();
+  }
+  return mul && acc == body->getArgument(2);
 }
 
-/// If `filter` (HWCF) is a transposition of an FCHW tensor, returns that
-/// tensor.
-Value transposedFilterSource(Value filter) {
-  auto op = filter.getDefiningOp<linalg::LinalgOp>();
-  if (!op || op.getNumDpsInputs() != 1 || op.getNumParallelLoops() != 4 ||
-      op.getNumLoops() != 4)
-    return {};
-  if (!isa<linalg::TransposeOp>(op.getOperation())) {
-    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-    if (!generic || !generic.getBody()->without_terminator().empty())
-      return {};
-    if (generic.getBody()->getTerminator()->getOperand(0) !=
-        generic.getBody()->getArgument(0))
-      return {};
+/// Reads the loops of `op`; operand 0 must be the input, 1 the filter.
+FailureOr<ConvLoops> inferLoops(linalg::GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  AffineMap in = maps[0], filter = maps[1], out = maps[2];
+  if (!filter.isProjectedPermutation() || !out.isProjectedPermutation())
+    return failure();
+  ConvLoops loops;
+  loops.lane = out.getDimPosition(out.getNumResults() - 1);
+  SmallVector<unsigned> spatial;
+  for (unsigned d = 0; d < op.getNumLoops(); ++d) {
+    bool inFilter = filter.isFunctionOfDim(d), inInput = in.isFunctionOfDim(d);
+    bool alone = llvm::is_contained(in.getResults(),
+                                    getAffineDimExpr(d, op.getContext()));
+    if (out.isFunctionOfDim(d)) {
+      if (d == loops.lane) {
+        if (!inFilter)
+          return failure();
+        loops.depthwise = inInput;
+      } else if (inInput && !inFilter && !alone) {
+        spatial.push_back(d);
+      } else if (inInput && alone) {
+        loops.single.push_back(d);
+      } else {
+        return failure();
+      }
+    } else if (!inFilter || !inInput) {
+      return failure();
+    } else {
+      (alone ? loops.channels : loops.window).push_back(d);
+    }
   }
-  AffineMap in = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
-  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (!in.isPermutation() || !out.isPermutation())
-    return {};
-  // Where out dim i reads the input: want in(f, c, kh, kw), out(kh, kw, c, f).
-  AffineMap outToIn = in.compose(inversePermutation(out));
-  auto want = AffineMap::getPermutationMap(ArrayRef<unsigned>{3, 2, 0, 1},
-                                           filter.getContext());
-  return outToIn == want ? op.getDpsInputOperand(0)->get() : Value();
+  if (spatial.empty() || loops.channels.size() > 1)
+    return failure();
+  loops.width = spatial.pop_back_val();
+  loops.outer = spatial;
+  return loops;
 }
 
 /// An elementwise copy of `value` into a fresh tensor.
@@ -127,19 +129,27 @@ Value makeCopy(RewriterBase &rw, Value value) {
       .getResult(0);
 }
 
-/// out[c, kh, kw, f] = filter[f, c, kh, kw].
-linalg::GenericOp makePack(RewriterBase &rw, Location loc, Value fchw) {
-  auto type = cast<RankedTensorType>(fchw.getType());
-  ArrayRef<int64_t> s = type.getShape();
+/// The filter with dim `lane` moved to the end.
+linalg::GenericOp makePack(RewriterBase &rw, Location loc, Value filter,
+                           unsigned lane) {
+  auto type = cast<RankedTensorType>(filter.getType());
+  unsigned rank = type.getRank();
+  SmallVector<unsigned> order; // packed dim -> filter dim
+  for (unsigned i = 0; i < rank; ++i)
+    if (i != lane)
+      order.push_back(i);
+  order.push_back(lane);
+  SmallVector<int64_t> shape;
+  for (unsigned i : order)
+    shape.push_back(type.getDimSize(i));
+  Value empty = tensor::EmptyOp::create(rw, loc, shape, type.getElementType());
   MLIRContext *ctx = rw.getContext();
-  Value empty = tensor::EmptyOp::create(
-      rw, loc, ArrayRef<int64_t>{s[1], s[2], s[3], s[0]},
-      type.getElementType());
-  auto perm = AffineMap::getPermutationMap(ArrayRef<unsigned>{3, 0, 1, 2}, ctx);
+  AffineMap read = inversePermutation(AffineMap::getPermutationMap(order, ctx));
   auto pack = linalg::GenericOp::create(
-      rw, loc, TypeRange{empty.getType()}, ValueRange{fchw}, ValueRange{empty},
-      ArrayRef<AffineMap>{perm, AffineMap::getMultiDimIdentityMap(4, ctx)},
-      SmallVector<utils::IteratorType>(4, utils::IteratorType::parallel),
+      rw, loc, TypeRange{empty.getType()}, ValueRange{filter},
+      ValueRange{empty},
+      ArrayRef<AffineMap>{read, AffineMap::getMultiDimIdentityMap(rank, ctx)},
+      SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
       [](OpBuilder &b, Location l, ValueRange args) {
         linalg::YieldOp::create(b, l, args[0]);
       });
@@ -148,9 +158,10 @@ linalg::GenericOp makePack(RewriterBase &rw, Location loc, Value fchw) {
 }
 
 /// Follows the convolution's result through its elementwise readers to the last
-/// one; `dims` become positions in that op's loops. Null if a reader does not
-/// read or write it by a permutation.
-linalg::LinalgOp findRoot(linalg::LinalgOp conv, OutputDims &dims) {
+/// one; `dims` (loops of the convolution) become loops of that op. Null if a
+/// reader does not read or write it by a permutation.
+linalg::LinalgOp findRoot(linalg::LinalgOp conv,
+                          SmallVectorImpl<unsigned> &dims) {
   linalg::LinalgOp op = conv;
   while (true) {
     linalg::LinalgOp reader;
@@ -168,14 +179,12 @@ linalg::LinalgOp findRoot(linalg::LinalgOp conv, OutputDims &dims) {
       return {};
     AffineMap written = op.getIndexingMapsArray().back();
     AffineMap read = reader.getMatchingIndexingMap(use);
-    if (!read.isPermutation() || read.getNumDims() != 4)
+    if (!read.isPermutation() || !written.isProjectedPermutation() ||
+        read.getNumDims() != written.getNumResults())
       return {};
-    auto follow = [&](unsigned &dim) {
-      unsigned resultPos =
-          *written.getResultPosition(getAffineDimExpr(dim, op.getContext()));
-      dim = read.getDimPosition(resultPos);
-    };
-    follow(dims.n), follow(dims.h), follow(dims.w), follow(dims.c);
+    for (unsigned &dim : dims)
+      dim = read.getDimPosition(
+          *written.getResultPosition(getAffineDimExpr(dim, op.getContext())));
     op = reader;
   }
 }
@@ -274,70 +283,110 @@ private:
   func::FuncOp func;
   IRRewriter rw;
   linalg::GenericOp conv;
-  bool depthwise = false;
-  SmallVector<int64_t> strides, dilations;
-  OutputDims dims{0, 1, 2, 3};
+  ConvLoops loops;
+  /// Loops of the root: lane, width, then `loops.outer`, then `loops.single`.
+  SmallVector<unsigned> rootDims;
 };
 
 LogicalResult ConvKernel::normalise() {
   linalg::LinalgOp found;
-  for (Operation &op : func.getBody().front())
-    if (isa<linalg::Conv2DNhwcHwcfOp, linalg::DepthwiseConv2DNhwcHwcOp>(op)) {
-      if (found)
-        return op.emitError("a second convolution in one kernel");
-      found = cast<linalg::LinalgOp>(op);
-    }
-  if (!found)
-    return func.emitError("no channels-last convolution in the kernel");
-  auto out = cast<RankedTensorType>(found->getResult(0).getType());
-  if (!out.hasStaticShape() || !isa<FloatType>(out.getElementType()) ||
-      getElementTypeOrSelf(found.getDpsInputOperand(0)->get().getType()) !=
-          out.getElementType())
-    return found.emitError("needs static shapes and one float type");
+  for (Operation &op : func.getBody().front()) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalgOp || !linalgOp.getNumReductionLoops())
+      continue;
+    if (found)
+      return op.emitError("a second reduction in a convolution kernel");
+    found = linalgOp;
+  }
+  if (!found || found.getNumDpsInputs() != 2)
+    return func.emitError("no convolution in the kernel");
+  if (!isa<linalg::GenericOp>(found.getOperation())) {
+    rw.setInsertionPoint(found);
+    auto generic = linalg::generalizeNamedOp(rw, found);
+    if (failed(generic))
+      return found.emitError("has no generic form");
+    found = cast<linalg::LinalgOp>(generic->getOperation());
+  }
+  auto op = cast<linalg::GenericOp>(found.getOperation());
+  if (llvm::any_of(op->getOperandTypes(), [](Type type) {
+        return !cast<ShapedType>(type).hasStaticShape();
+      }))
+    return op.emitError("needs static shapes");
+  if (!isMultiplyAdd(op))
+    return op.emitError("needs products of one float type");
 
-  auto ints = [](DenseIntElementsAttr a) {
-    return llvm::to_vector(a.getValues<int64_t>());
+  // Operand 0 becomes the input, the one that is read through windows.
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  Value in = op.getInputs()[0], filter = op.getInputs()[1];
+  if (maps[0].isProjectedPermutation() && !maps[1].isProjectedPermutation()) {
+    std::swap(maps[0], maps[1]);
+    std::swap(in, filter);
+  }
+  rw.setInsertionPoint(op);
+  auto build = [&](Value f) {
+    auto generic = linalg::GenericOp::create(
+        rw, op.getLoc(), op.getResultTypes(), ValueRange{in, f},
+        op.getOutputs(), maps, op.getIteratorTypesArray(),
+        [](OpBuilder &b, Location loc, ValueRange args) {
+          Value mul = arith::MulFOp::create(b, loc, args[0], args[1]);
+          Value sum = arith::AddFOp::create(b, loc, args[2], mul);
+          linalg::YieldOp::create(b, loc, sum);
+        });
+    generic->setAttr(kConv, rw.getUnitAttr());
+    return generic;
   };
-  rw.setInsertionPoint(found);
-  Value filter = found.getDpsInputOperand(1)->get();
-  bool packed = false;
-  if (auto op =
-          dyn_cast<linalg::DepthwiseConv2DNhwcHwcOp>(found.getOperation())) {
-    depthwise = true;
-    strides = ints(op.getStrides());
-    dilations = ints(op.getDilations());
-  } else {
-    auto full = cast<linalg::Conv2DNhwcHwcfOp>(found.getOperation());
-    strides = ints(full.getStrides());
-    dilations = ints(full.getDilations());
-    if (Value raw = transposedFilterSource(filter)) {
-      filter = makePack(rw, found.getLoc(), raw)->getResult(0);
-      packed = true;
-    }
+  conv = build(filter);
+  FailureOr<ConvLoops> inferred = inferLoops(conv);
+  if (failed(inferred))
+    return op.emitError("is not a convolution with its channels last");
+  loops = *inferred;
+  unsigned lane =
+      *maps[1].getResultPosition(getAffineDimExpr(loops.lane, op.getContext()));
+  if (lane + 1 != maps[1].getNumResults()) {
+    rw.eraseOp(conv);
+    filter = makePack(rw, op.getLoc(), filter, lane)->getResult(0);
+    SmallVector<AffineExpr> results(maps[1].getResults());
+    std::rotate(results.begin() + lane, results.begin() + lane + 1,
+                results.end());
+    maps[1] = AffineMap::get(maps[1].getNumDims(), 0, results, op.getContext());
+    conv = build(filter);
   }
-  conv = makeConv(rw, found, filter, packed, strides, dilations, depthwise);
-  if (llvm::none_of(found->getUsers(), llvm::IsaPred<linalg::LinalgOp>)) {
-    // Tiling fuses producers of operands, not of the destination: a reader that
-    // only copies lets the fill move into the tiles.
-    rw.replaceOp(found, makeCopy(rw, conv->getResult(0)));
-    return success();
-  }
-  rw.replaceOp(found, conv->getResults());
+  // Tiling fuses producers of operands, not of the destination: a reader that
+  // only copies lets the fill move into the tiles.
+  bool isRead = llvm::any_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp>);
+  rw.replaceOp(op,
+               isRead ? conv->getResult(0) : makeCopy(rw, conv->getResult(0)));
   return success();
 }
 
 LogicalResult ConvKernel::tileParallel() {
+  rootDims = {loops.lane, loops.width};
+  rootDims.append(loops.outer);
+  rootDims.append(loops.single);
   linalg::LinalgOp root =
-      findRoot(cast<linalg::LinalgOp>(conv.getOperation()), dims);
+      findRoot(cast<linalg::LinalgOp>(conv.getOperation()), rootDims);
   if (!root)
     return conv.emitError("its readers do not keep the convolution's space");
-  auto type = cast<RankedTensorType>(conv->getResult(0).getType());
+  SmallVector<int64_t> ranges = root.getStaticLoopRanges();
   SmallVector<OpFoldResult> sizes(root.getNumLoops(), rw.getIndexAttr(0));
-  sizes[dims.n] = rw.getIndexAttr(1);
-  if (depthwise)
-    sizes[dims.h] = rw.getIndexAttr(1);
-  else
-    sizes[dims.c] = rw.getIndexAttr(chooseChannels(type.getDimSize(3)));
+  for (size_t i = 2 + loops.outer.size(); i < rootDims.size(); ++i)
+    sizes[rootDims[i]] = rw.getIndexAttr(1);
+  int64_t lanes = ranges[rootDims[0]];
+  if (loops.depthwise && !loops.outer.empty()) {
+    sizes[rootDims[2]] = rw.getIndexAttr(1);
+  } else {
+    int64_t block = chooseChannels(lanes);
+    sizes[rootDims[0]] = rw.getIndexAttr(block);
+    // Few channel blocks: rows in halves, so that several threads have work.
+    // Each half packs the filter again, which costs little on long columns.
+    if (!loops.outer.empty() && lanes / block < 8) {
+      int64_t rows = ranges[rootDims[2]];
+      while (rows % 2 == 0 && rows > 14 && ranges[rootDims[2]] / rows < 4)
+        rows /= 2;
+      if (rows < ranges[rootDims[2]])
+        sizes[rootDims[2]] = rw.getIndexAttr(rows);
+    }
+  }
   scf::SCFTilingOptions options;
   options.setTileSizes(sizes);
   options.setLoopType(scf::SCFTilingOptions::LoopType::ForallOp);
@@ -347,8 +396,8 @@ LogicalResult ConvKernel::tileParallel() {
   if (failed(tiled))
     return root.emitError("cannot be tiled");
   rw.replaceOp(root, tiled->replacements);
-  SmallVector<LoopLikeOpInterface> loops = tiled->loops;
-  if (failed(fuseProducers(rw, loops, [](Operation *) { return true; })))
+  SmallVector<LoopLikeOpInterface> tileLoops = tiled->loops;
+  if (failed(fuseProducers(rw, tileLoops, [](Operation *) { return true; })))
     return failure();
   simplify();
   return success();
@@ -367,15 +416,15 @@ LogicalResult ConvKernel::tilePixels() {
   });
   for (linalg::LinalgOp root : roots) {
     SmallVector<int64_t> ranges = root.getStaticLoopRanges();
-    if (ranges.size() <= std::max({dims.n, dims.h, dims.w, dims.c}) ||
+    if (ranges.size() <= *llvm::max_element(rootDims) ||
         ShapedType::isDynamicShape(ranges))
       return root.emitError("tile is not static");
-    int64_t width = ranges[dims.w];
     SmallVector<OpFoldResult> sizes(root.getNumLoops(), rw.getIndexAttr(0));
-    sizes[dims.h] = rw.getIndexAttr(1);
-    sizes[dims.w] = rw.getIndexAttr(chooseWidth(width, 6));
-    if (depthwise)
-      sizes[dims.c] = rw.getIndexAttr(chooseChannels(ranges[dims.c]));
+    sizes[rootDims[1]] = rw.getIndexAttr(chooseWidth(ranges[rootDims[1]], 6));
+    for (size_t i = 0; i < loops.outer.size(); ++i)
+      sizes[rootDims[2 + i]] = rw.getIndexAttr(1);
+    if (loops.depthwise)
+      sizes[rootDims[0]] = rw.getIndexAttr(chooseChannels(ranges[rootDims[0]]));
     scf::SCFTilingOptions options;
     options.setTileSizes(sizes);
     rw.setInsertionPoint(root);
@@ -384,13 +433,12 @@ LogicalResult ConvKernel::tilePixels() {
     if (failed(tiled))
       return root.emitError("cannot be tiled");
     rw.replaceOp(root, tiled->replacements);
-    SmallVector<LoopLikeOpInterface> loops = tiled->loops;
+    SmallVector<LoopLikeOpInterface> tileLoops = tiled->loops;
     if (failed(fuseProducers(
-            rw, loops, [](Operation *op) { return !op->hasAttr(kPack); })))
+            rw, tileLoops, [](Operation *op) { return !op->hasAttr(kPack); })))
       return failure();
-    // A loop of one trip is folded away by the canonicaliser; a ragged one is
-    // peeled so that every tile is static.
-    for (LoopLikeOpInterface loop : loops) {
+    // A ragged loop is peeled so that every tile is static.
+    for (LoopLikeOpInterface loop : tileLoops) {
       scf::ForOp rest;
       if (auto forOp = dyn_cast<scf::ForOp>(loop.getOperation()))
         (void)scf::peelForLoopAndSimplifyBounds(rw, forOp, rest);
@@ -401,181 +449,156 @@ LogicalResult ConvKernel::tilePixels() {
 }
 
 /// A tile of the convolution becomes loops over the window and the channels
-/// around a small contraction (or, depthwise, a multiply-add) of one row.
+/// that carry one vector of channels per pixel.
 LogicalResult ConvKernel::lowerConv(linalg::GenericOp tile) {
   Location loc = tile.getLoc();
   rw.setInsertionPoint(tile);
+  SmallVector<int64_t> ranges = tile.getStaticLoopRanges();
+  if (ShapedType::isDynamicShape(ranges))
+    return tile.emitError("convolution tile is not static");
+  for (ArrayRef<unsigned> dims :
+       {ArrayRef(loops.outer), ArrayRef(loops.single)})
+    for (unsigned d : dims)
+      if (ranges[d] != 1)
+        return tile.emitError("convolution tile is more than one row");
+  SmallVector<AffineMap> maps = tile.getIndexingMapsArray();
   Value in = tile.getInputs()[0], filter = tile.getInputs()[1],
         init = tile.getOutputs()[0];
-  SmallVector<int64_t> r = tile.getStaticLoopRanges();
-  if (ShapedType::isDynamicShape(r) || r[0] != 1 || r[1] != 1)
-    return tile.emitError("convolution tile is not one static row");
   Type elem = getElementTypeOrSelf(init.getType());
-  int64_t width = r[2], features = r[3];
-  int64_t channels = depthwise ? features : r[4];
-  int64_t kernelH = r[r.size() - 2], kernelW = r[r.size() - 1];
-  int64_t step = depthwise ? features : (channels % 4 == 0 ? 4 : 1);
-  bool packed =
-      !depthwise && tile.getIndexingMapsArray()[1].getDimPosition(0) == 4;
-  MLIRContext *ctx = rw.getContext();
+  int64_t width = ranges[loops.width], lanes = ranges[loops.lane];
+  auto vecType = VectorType::get({lanes}, elem);
+  TileEmitter e(rw, loc, &func.front());
 
-  auto accType = RankedTensorType::get({width, features}, elem);
-  auto index = [&](int64_t i) { return rw.getIndexAttr(i); };
-  auto slice = [&](Value source, ArrayRef<OpFoldResult> offsets,
-                   ArrayRef<int64_t> sizes, ArrayRef<int64_t> steps,
-                   RankedTensorType type) -> Value {
-    SmallVector<OpFoldResult> s, t;
-    for (int64_t v : sizes)
-      s.push_back(index(v));
-    for (int64_t v : steps)
-      t.push_back(index(v));
-    return tensor::ExtractSliceOp::create(rw, loc, type, source, offsets, s, t);
+  // Where loop i of the convolution stands.
+  SmallVector<OpFoldResult> at(tile.getNumLoops(), rw.getIndexAttr(0));
+  auto indices = [&](AffineMap map) {
+    SmallVector<Value> result;
+    for (AffineExpr expr : map.getResults())
+      result.push_back(getValueOrCreateConstantIndexOp(
+          rw, loc,
+          affine::makeComposedFoldedAffineApply(
+              rw, loc, AffineMap::get(map.getNumDims(), 0, expr), at)));
+    return result;
   };
-  SmallVector<OpFoldResult> zeros(4, index(0));
-  Value acc;
-  if (auto fill = init.getDefiningOp<linalg::FillOp>()) {
-    Value empty = tensor::EmptyOp::create(rw, loc, accType.getShape(), elem);
-    acc = linalg::FillOp::create(rw, loc, fill.getInputs(), ValueRange{empty})
-              .getResult(0);
-  } else {
-    acc = slice(init, zeros, {1, 1, width, features}, {1, 1, 1, 1}, accType);
+  auto pixel = [&](int64_t w) { at[loops.width] = rw.getIndexAttr(w); };
+
+  TileEmitter::Values acc;
+  auto fill = init.getDefiningOp<linalg::FillOp>();
+  for (int64_t w = 0; w < width; ++w) {
+    pixel(w);
+    acc.push_back(fill ? e.broadcast(fill.value(), lanes)
+                       : e.read(vecType, init, indices(maps[2])));
   }
 
-  Value zero = arith::ConstantIndexOp::create(rw, loc, 0);
-  Value one = arith::ConstantIndexOp::create(rw, loc, 1);
-  // Innermost last: (c, kh, kw) in packed order reads the weights in sequence.
-  SmallVector<int64_t> extents = {kernelH, kernelW};
-  SmallVector<int64_t> steps = {1, 1};
-  if (!depthwise)
-    extents.push_back(channels), steps.push_back(step);
-  SmallVector<Value> ivs;
-  SmallVector<scf::ForOp> loops;
-  Value carried = acc;
-  for (auto [extent, s] : llvm::zip_equal(extents, steps)) {
-    if (extent == s) {
-      ivs.push_back(zero);
-      continue;
+  SmallVector<unsigned> order(loops.window);
+  order.append(loops.channels);
+  auto multiply = [&](ValueRange carried, int64_t channels) {
+    TileEmitter::Values sums(carried.begin(), carried.end());
+    unsigned channel = loops.channels.empty() ? 0 : loops.channels.front();
+    OpFoldResult first = at[channel];
+    for (int64_t c = 0; c < channels; ++c) {
+      if (c)
+        at[channel] = affine::makeComposedFoldedAffineApply(
+            rw, loc, rw.getAffineDimExpr(0) + c, {first});
+      pixel(0);
+      Value weights = e.read(vecType, filter, indices(maps[1]));
+      for (int64_t w = 0; w < width; ++w) {
+        pixel(w);
+        SmallVector<Value> where = indices(maps[0]);
+        Value x = loops.depthwise ? e.read(vecType, in, where)
+                                  : e.broadcast(e.extract(in, where), lanes);
+        sums[w] = e.multiplyAdd(x, weights, sums[w]);
+      }
     }
-    Value ub = arith::ConstantIndexOp::create(rw, loc, extent);
-    Value st =
-        s == 1 ? one : arith::ConstantIndexOp::create(rw, loc, s).getResult();
-    auto loop = scf::ForOp::create(rw, loc, zero, ub, st, ValueRange{carried});
-    loops.push_back(loop);
-    ivs.push_back(loop.getInductionVar());
-    carried = loop.getRegionIterArg(0);
-    rw.setInsertionPointToStart(loop.getBody());
-  }
-  auto scaled = [&](Value iv, int64_t by) -> OpFoldResult {
-    if (by == 1)
-      return iv;
-    AffineExpr e = getAffineDimExpr(0, ctx) * by;
-    return affine::makeComposedFoldedAffineApply(rw, loc, e,
-                                                 {OpFoldResult(iv)});
+    at[channel] = first;
+    return sums;
   };
-  OpFoldResult c = depthwise ? OpFoldResult(index(0)) : OpFoldResult(ivs[2]);
-  Value row = slice(
-      in,
-      {index(0), scaled(ivs[0], dilations[0]), scaled(ivs[1], dilations[1]), c},
-      {1, 1, width, step}, {1, 1, strides[1], 1},
-      RankedTensorType::get({width, step}, elem));
-  Value weights;
-  if (depthwise)
-    weights = slice(filter, {OpFoldResult(ivs[0]), OpFoldResult(ivs[1]), c},
-                    {1, 1, features}, {1, 1, 1},
-                    RankedTensorType::get({features}, elem));
-  else if (packed)
-    weights =
-        slice(filter, {c, ivs[0], ivs[1], index(0)}, {step, 1, 1, features},
-              {1, 1, 1, 1}, RankedTensorType::get({step, features}, elem));
-  else
-    weights =
-        slice(filter, {ivs[0], ivs[1], c, index(0)}, {1, 1, step, features},
-              {1, 1, 1, 1}, RankedTensorType::get({step, features}, elem));
+  std::function<TileEmitter::Values(size_t, ValueRange)> nest =
+      [&](size_t depth, ValueRange carried) -> TileEmitter::Values {
+    if (depth == order.size())
+      return multiply(carried, 1);
+    unsigned d = order[depth];
+    bool isChannel = llvm::is_contained(loops.channels, d);
+    int64_t step = isChannel && ranges[d] % 4 == 0 ? 4 : 1;
+    OpFoldResult outside = at[d];
+    auto result = e.loop(
+        e.index(ranges[d]), step, carried, [&](Value iv, ValueRange inner) {
+          at[d] = iv;
+          return isChannel ? multiply(inner, step) : nest(depth + 1, inner);
+        });
+    at[d] = outside;
+    return result;
+  };
+  acc = nest(0, acc);
 
-  auto d = [&](unsigned i) { return getAffineDimExpr(i, ctx); };
-  unsigned n = depthwise ? 2 : 3;
-  auto map = [&](ArrayRef<AffineExpr> e) {
-    return AffineMap::get(n, 0, e, ctx);
-  };
-  SmallVector<AffineMap> maps =
-      depthwise ? SmallVector<AffineMap>{map({d(0), d(1)}), map({d(1)}),
-                                         map({d(0), d(1)})}
-                : SmallVector<AffineMap>{map({d(0), d(2)}), map({d(2), d(1)}),
-                                         map({d(0), d(1)})};
-  SmallVector<utils::IteratorType> its(2, utils::IteratorType::parallel);
-  if (!depthwise)
-    its.push_back(utils::IteratorType::reduction);
-  auto micro = linalg::GenericOp::create(
-      rw, loc, TypeRange{accType}, ValueRange{row, weights},
-      ValueRange{carried}, maps, its,
-      [](OpBuilder &b, Location l, ValueRange args) {
-        Value mul = arith::MulFOp::create(b, l, args[0], args[1]);
-        linalg::YieldOp::create(
-            b, l, arith::AddFOp::create(b, l, args[2], mul).getResult());
-      });
-  Value result = micro->getResult(0);
-  for (scf::ForOp loop : llvm::reverse(loops)) {
-    rw.setInsertionPointToEnd(loop.getBody());
-    scf::YieldOp::create(rw, loc, result);
-    result = loop->getResult(0);
+  // A reader of the tile loads the rows back; LLVM forwards them in registers.
+  Value out = e.empty(cast<RankedTensorType>(init.getType()).getShape(), elem);
+  for (int64_t w = 0; w < width; ++w) {
+    pixel(w);
+    out = e.write(acc[w], out, indices(maps[2]));
   }
-  rw.setInsertionPoint(tile);
-  SmallVector<OpFoldResult> sizes = {index(1), index(1), index(width),
-                                     index(features)};
-  SmallVector<OpFoldResult> ones(4, index(1));
-  Value empty = tensor::EmptyOp::create(
-      rw, loc, cast<RankedTensorType>(init.getType()).getShape(), elem);
-  Value whole =
-      tensor::InsertSliceOp::create(rw, loc, result, empty, zeros, sizes, ones);
-  rw.replaceOp(tile, whole);
+  rw.replaceOp(tile, out);
   return success();
 }
 
-/// Packing one block of 16 channels is a transposition of a 16 x K matrix, done
-/// in blocks of 8 columns.
+/// Packing one block of channels is the transposition of a (channels x rest)
+/// matrix, done in squares of 8.
 LogicalResult ConvKernel::lowerPack(linalg::GenericOp tile) {
   Location loc = tile.getLoc();
   auto in = cast<RankedTensorType>(tile.getInputs()[0].getType());
+  auto out = cast<RankedTensorType>(tile->getResult(0).getType());
+  AffineMap read = tile.getIndexingMapsArray()[0];
+  int64_t rank = in.getRank();
+  // The lane is read where the last loop is.
+  unsigned lane =
+      *read.getResultPosition(getAffineDimExpr(rank - 1, tile.getContext()));
   if (!in.hasStaticShape())
-    return tile.emitError("weight block is not static");
+    return tile.emitError("filter block is not static");
+  for (unsigned i = 0; i < lane; ++i)
+    if (in.getDimSize(i) != 1)
+      return tile.emitError("filter block of several groups");
   rw.setInsertionPoint(tile);
-  int64_t features = in.getDimSize(0),
-          k = in.getDimSize(1) * in.getDimSize(2) * in.getDimSize(3);
+  int64_t features = in.getDimSize(lane), k = in.getNumElements() / features;
   Type elem = in.getElementType();
-  SmallVector<ReassociationIndices> inGroups = {{0}, {1, 2, 3}},
-                                    outGroups = {{0, 1, 2}, {3}};
+  SmallVector<ReassociationIndices> inGroups(2), outGroups(2);
+  for (int64_t i = 0; i < rank; ++i) {
+    inGroups[i > lane].push_back(i);
+    outGroups[i == rank - 1].push_back(i);
+  }
   Value flat = tensor::CollapseShapeOp::create(
       rw, loc, RankedTensorType::get({features, k}, elem), tile.getInputs()[0],
       inGroups);
-  Value empty =
-      tensor::EmptyOp::create(rw, loc, ArrayRef<int64_t>{k, features}, elem);
-  MLIRContext *ctx = rw.getContext();
-  auto swap = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, ctx);
-  auto transpose = linalg::GenericOp::create(
-      rw, loc, TypeRange{empty.getType()}, ValueRange{flat}, ValueRange{empty},
-      ArrayRef<AffineMap>{swap, AffineMap::getMultiDimIdentityMap(2, ctx)},
-      SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel),
-      [](OpBuilder &b, Location l, ValueRange args) {
-        linalg::YieldOp::create(b, l, args[0]);
-      });
-  Value shaped = tensor::ExpandShapeOp::create(
-      rw, loc, cast<RankedTensorType>(tile->getResult(0).getType()),
-      transpose->getResult(0), outGroups);
-  rw.replaceOp(tile, shaped);
-
-  scf::SCFTilingOptions options;
-  options.setTileSizes({rw.getIndexAttr(8), rw.getIndexAttr(0)});
-  rw.setInsertionPoint(transpose);
-  auto tiled = scf::tileUsingSCF(
-      rw, cast<TilingInterface>(transpose.getOperation()), options);
-  if (failed(tiled))
-    return transpose.emitError("cannot be tiled");
-  rw.replaceOp(transpose, tiled->replacements);
-  for (LoopLikeOpInterface loop : tiled->loops) {
-    scf::ForOp rest;
-    (void)scf::peelForLoopAndSimplifyBounds(
-        rw, cast<scf::ForOp>(loop.getOperation()), rest);
-  }
+  TileEmitter e(rw, loc, &func.front());
+  auto vecType = [&](int64_t n) { return VectorType::get({n}, elem); };
+  Value empty = e.empty({k, features}, elem);
+  int64_t blocks = features % 8 ? 0 : features / 8,
+          wide = blocks ? k / 8 * 8 : 0;
+  Value packed =
+      e.loop(e.index(wide), 8, empty, [&](Value iv, ValueRange carried) {
+        Value out = carried[0];
+        for (int64_t block = 0; block < blocks; ++block) {
+          TileEmitter::Values rows;
+          for (int64_t r = 0; r < 8; ++r)
+            rows.push_back(
+                e.read(vecType(8), flat, {e.index(block * 8 + r), iv}));
+          for (auto [c, column] : llvm::enumerate(e.transpose8x8(rows)))
+            out = e.write(column, out, {e.add(iv, c), e.index(block * 8)});
+        }
+        return TileEmitter::Values{out};
+      })[0];
+  // The rest one column at a time.
+  packed = e.loop(
+      e.index(wide), e.index(k), 1, packed, [&](Value iv, ValueRange carried) {
+        TileEmitter::Values lanes;
+        for (int64_t r = 0; r < features; ++r)
+          lanes.push_back(e.extract(flat, {e.index(r), iv}));
+        Value column =
+            vector::FromElementsOp::create(rw, loc, vecType(features), lanes);
+        return TileEmitter::Values{
+            e.write(column, carried[0], {iv, e.index(0)})};
+      })[0];
+  rw.replaceOp(tile,
+               tensor::ExpandShapeOp::create(rw, loc, out, packed, outGroups));
   return success();
 }
 
@@ -626,11 +649,11 @@ LogicalResult ConvKernel::run() {
     if (op->hasAttr(kPack))
       packs.push_back(op);
   });
-  for (linalg::GenericOp op : convs)
-    if (failed(lowerConv(op)))
-      return failure();
   for (linalg::GenericOp op : packs)
     if (failed(lowerPack(op)))
+      return failure();
+  for (linalg::GenericOp op : convs)
+    if (failed(lowerConv(op)))
       return failure();
   dropUnitDims();
   return success();

@@ -71,24 +71,25 @@ def TileRowsPass : Pass<"codegen-tile-rows", "::mlir::ModuleOp"> {
 def TileConvPass : Pass<"codegen-tile-conv", "::mlir::ModuleOp"> {
   let summary = "Tile a channels-last convolution and its epilogue into registers";
   let description = [{
-    *Input*: a kernel of strategy `conv`: `linalg.conv_2d_nhwc_hwcf` or
-    `linalg.depthwise_conv_2d_nhwc_hwc` on tensors, its fill, the transposition
-    of its FCHW filter if any, and elementwise readers.
+    *Input*: a kernel of strategy `conv`: one convolution with its channels last
+    (a generic or a named operation, any number of spatial dims, groups,
+    depthwise; the filter in any layout), its fill, and elementwise readers.
 
     *Output*: `scf.forall` over images and blocks of 16 output channels (rows
     for depthwise); inside, tiles of up to 6 pixels by 16 channels whose window
-    and channel loops carry a contraction of static shape. The filter block is
-    packed once per parallel tile.
+    and channel loops carry one vector per pixel. The filter block is packed
+    once per parallel tile.
 
-    *Does not*: pad (the input comes padded), vectorise, or take dynamic shapes,
-    several convolutions or readers that leave the convolution's space: these
+    *Does not*: pad (the input comes padded), or take dynamic shapes, half
+    types, several convolutions or readers that leave the convolution's space: these
     are errors, and the kernel is compiled by loops.
 
     Example: `test/Codegen/codegen-tile-conv.mlir`.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect",
       "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-      "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+      "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+      "::mlir::vector::VectorDialect"];
 }
 
 def TileMatmulPass : Pass<"codegen-tile-matmul", "::mlir::ModuleOp"> {

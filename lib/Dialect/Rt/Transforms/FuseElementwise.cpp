@@ -127,6 +127,13 @@ static bool isSmallConstant(OpOperand *operand) {
   return type && type.hasStaticShape() && type.getNumElements() <= 65536;
 }
 
+/// Whether `op` multiplies what it reads through windows.
+static bool isConvolution(linalg::LinalgOp op) {
+  return linalg::isaConvolutionOpInterface(op) && op.getNumDpsInputs() == 2 &&
+         llvm::any_of(*op.getBlock(),
+                      llvm::IsaPred<arith::MulFOp, arith::MulIOp>);
+}
+
 namespace {
 /// A slice that loses dims of size 1 behind it: one rank-reducing slice.
 struct DropUnitDimsOfSlice : OpRewritePattern<tensor::CollapseShapeOp> {
@@ -182,14 +189,51 @@ struct ReduceRankOfSlice : OpRewritePattern<tensor::ExtractSliceOp> {
   }
 };
 
+/// A convolution reads its filter as it lies in memory: code generation packs
+/// the block it works on anyway, so a transposed copy would be for nothing.
+struct ReadFilterInPlace : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isConvolution(op))
+      return rewriter.notifyMatchFailure(op, "not a convolution");
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(input);
+      auto copy = input->get().getDefiningOp<linalg::GenericOp>();
+      if (!map.isProjectedPermutation() || !copy ||
+          copy.getNumDpsInputs() != 1 || copy.getNumResults() != 1 ||
+          !isElementwise(copy))
+        continue;
+      Block *body = copy.getBody();
+      AffineMap read = copy.getIndexingMapsArray()[0],
+                written = copy.getIndexingMapsArray()[1];
+      if (body->getOperations().size() != 1 || !read.isPermutation() ||
+          !written.isPermutation() ||
+          body->getTerminator()->getOperand(0) != body->getArgument(0))
+        continue;
+      unsigned i = input->getOperandNumber();
+      maps[i] = read.compose(inversePermutation(written)).compose(map);
+      rewriter.modifyOpInPlace(op, [&] {
+        op->setOperand(i, copy.getInputs()[0]);
+        op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+      });
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "its filter is not a permuted copy");
+  }
+};
+
 struct FuseElementwise
     : dynamo::rt::impl::FuseElementwisePassBase<FuseElementwise> {
-  /// Named operations become generics, but for fills and what has a window.
+  /// Named operations become generics, but for fills and pooling.
   void generalizeNamedOps() {
     SmallVector<linalg::LinalgOp> named;
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (!isa<linalg::GenericOp, linalg::FillOp>(op) &&
-          !isa<linalg::ConvolutionOpInterface>(op.getOperation()))
+      bool isPooling = isa<linalg::ConvolutionOpInterface>(op.getOperation()) &&
+                       !isConvolution(op);
+      if (!isa<linalg::GenericOp, linalg::FillOp>(op) && !isPooling)
         named.push_back(op);
     });
     IRRewriter rewriter(&getContext());
@@ -221,6 +265,9 @@ struct FuseElementwise
     };
 
     generalizeNamedOps();
+    RewritePatternSet filters(context);
+    filters.add<ReadFilterInPlace>(context);
+    run(std::move(filters));
 
     RewritePatternSet units(context);
     linalg::ControlDropUnitDims control;
