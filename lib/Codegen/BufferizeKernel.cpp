@@ -23,6 +23,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -107,6 +108,61 @@ static LogicalResult passDestinations(func::FuncOp func) {
   return success();
 }
 
+/// Each operation gets a destination of its own. Two results that start from
+/// one `tensor.empty` would be put in the same output: empty tensor elimination
+/// decides by an analysis that its own rewrites invalidate.
+static void separateDestinations(func::FuncOp func) {
+  SmallVector<Operation *> sources;
+  func.walk([&](Operation *op) {
+    if (isa<tensor::EmptyOp, linalg::FillOp>(op) && op->getNumResults() == 1)
+      sources.push_back(op);
+  });
+  // Readers first: a fill that is copied takes its empty tensor along.
+  for (Operation *source : llvm::reverse(sources)) {
+    OpBuilder builder(source);
+    SmallVector<OpOperand *> uses = llvm::to_vector(llvm::map_range(
+        source->getResult(0).getUses(), [](OpOperand &use) { return &use; }));
+    for (OpOperand *use : llvm::drop_begin(uses)) {
+      builder.setInsertionPoint(source);
+      use->set(builder.clone(*source)->getResult(0));
+    }
+  }
+  // The empties of the copies just made.
+  SmallVector<tensor::EmptyOp> empties;
+  func.walk([&](tensor::EmptyOp op) { empties.push_back(op); });
+  for (tensor::EmptyOp empty : empties) {
+    SmallVector<OpOperand *> uses = llvm::to_vector(
+        llvm::map_range(empty->getUses(), [](OpOperand &use) { return &use; }));
+    OpBuilder builder(empty);
+    for (OpOperand *use : llvm::drop_begin(uses))
+      use->set(builder.clone(*empty.getOperation())->getResult(0));
+  }
+}
+
+/// The copies at the end fill outputs; one must not read what an earlier one
+/// overwrote.
+static LogicalResult verifyCopies(func::FuncOp func) {
+  llvm::SmallPtrSet<Value, 4> overwritten;
+  auto base = [](Value buffer) {
+    while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+      buffer = view.getViewSource();
+    return buffer;
+  };
+  for (Operation &op : func.getBody().front().without_terminator()) {
+    auto copy = dyn_cast<memref::CopyOp>(op);
+    if (!copy) {
+      if (!isMemoryEffectFree(&op))
+        overwritten.clear();
+      continue;
+    }
+    Value from = base(copy.getSource()), to = base(copy.getTarget());
+    if (from != to && overwritten.contains(from))
+      return copy.emitError("an output is read after it was overwritten");
+    overwritten.insert(to);
+  }
+  return success();
+}
+
 /// Every allocation becomes an alloca at the function's start.
 static LogicalResult promoteToStack(func::FuncOp func) {
   Block &entry = func.getBody().front();
@@ -119,7 +175,7 @@ static LogicalResult promoteToStack(func::FuncOp func) {
       bytes += type.getNumElements() *
                llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   });
-  OpBuilder builder(&entry, entry.begin());
+  OpBuilder builder(func.getContext());
   for (memref::AllocOp alloc : allocs) {
     MemRefType type = alloc.getType();
     if (!type.hasStaticShape())
@@ -132,6 +188,7 @@ static LogicalResult promoteToStack(func::FuncOp func) {
     if (bytes > kMaxScratchBytes)
       return alloc.emitError("kernel needs more than ")
              << kMaxScratchBytes << " bytes of scratch: " << bytes;
+    builder.setInsertionPointToStart(&entry);
     auto alloca = memref::AllocaOp::create(builder, alloc.getLoc(), type,
                                            builder.getI64IntegerAttr(64));
     for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
@@ -167,6 +224,7 @@ struct BufferizeKernel
     if (failed(passDestinations(func)))
       return failure();
     cleanUp(func);
+    separateDestinations(func);
     IRRewriter rewriter(&getContext());
     if (failed(bufferization::eliminateEmptyTensors(rewriter, func)))
       return failure();
@@ -177,7 +235,7 @@ struct BufferizeKernel
     if (failed(bufferization::runOneShotBufferize(func, options, state)))
       return failure();
     cleanUp(func);
-    return success();
+    return verifyCopies(func);
   }
 
   /// The canonicalisation patterns are collected once per pass, not per use.

@@ -4,9 +4,9 @@
 module @big attributes {rt.kernel} {
   func.func @big(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
     %z = arith.constant 0.0 : f32
+    // expected-error @+1 {{kernel needs more than 524288 bytes of scratch: 4194304}}
     %e = tensor.empty() : tensor<1024x1024xf32>
     %f = linalg.fill ins(%z : f32) outs(%e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
-    // expected-error @+1 {{kernel needs more than 524288 bytes of scratch: 4194304}}
     %0 = linalg.matmul ins(%x, %x : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%f : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
     %1 = linalg.matmul ins(%0, %x : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%f : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
     return %1 : tensor<1024x1024xf32>

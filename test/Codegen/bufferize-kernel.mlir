@@ -40,3 +40,35 @@ module @scratch attributes {rt.kernel} {
     return %1, %x : tensor<8x8xf32>, tensor<8x8xf32>
   }
 }
+
+// -----
+
+// Two reductions that start from one filled tensor keep their own outputs.
+// CHECK-LABEL: func.func @shared_start(
+// CHECK-SAME: %{{[a-z0-9]*}}: memref<64xf32>, %{{[a-z0-9]*}}: memref<2xf32>, %[[A:[a-z0-9]*]]: memref<f32>, %[[B:[a-z0-9]*]]: memref<f32>)
+// CHECK-NOT: memref.copy
+// CHECK: linalg.fill {{.*}} outs(%[[A]]
+// CHECK: linalg.fill {{.*}} outs(%[[B]]
+// CHECK: linalg.generic {{.*}} outs(%[[A]]
+// CHECK: linalg.generic {{.*}} outs(%[[B]]
+// CHECK-NOT: memref.copy
+module @shared_start attributes {rt.kernel} {
+  func.func @shared_start(%x: tensor<64xf32>, %y: tensor<2xf32>) -> (tensor<f32>, tensor<f32>) {
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<f32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<f32>) -> tensor<f32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+        ins(%x : tensor<64xf32>) outs(%f : tensor<f32>) {
+    ^bb0(%a: f32, %o: f32):
+      %v = arith.addf %a, %o : f32
+      linalg.yield %v : f32
+    } -> tensor<f32>
+    %1 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+        ins(%y : tensor<2xf32>) outs(%f : tensor<f32>) {
+    ^bb0(%a: f32, %o: f32):
+      %v = arith.addf %a, %o : f32
+      linalg.yield %v : f32
+    } -> tensor<f32>
+    return %0, %1 : tensor<f32>, tensor<f32>
+  }
+}
