@@ -4,10 +4,9 @@
 // behind it, also one that was moved to fewer dims (a batch of one image).
 // CHECK-LABEL: @conv
 // CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<16x8x3x3xf32>
-// CHECK: rt.dispatch "conv" -> tensor<1x4x4x16xf32>
-// CHECK: linalg.generic {{.*}} ins(%[[W]]
-// CHECK: linalg.conv_2d_nhwc_hwcf
-// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<1x4x4x16xf32>)
+// CHECK: rt.dispatch "conv" -> tensor<4x4x16xf32>
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[W]] :
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<4x4x16xf32>)
 // CHECK: math.absf
 // CHECK-NOT: rt.dispatch
 func.func @conv(%x: tensor<1x6x6x8xf32>, %w: tensor<16x8x3x3xf32>) -> tensor<1x4x4x16xf32> {
@@ -26,20 +25,4 @@ func.func @conv(%x: tensor<1x6x6x8xf32>, %w: tensor<16x8x3x3xf32>) -> tensor<1x4
     linalg.yield %s : f32
   } -> tensor<1x4x4x16xf32>
   return %r : tensor<1x4x4x16xf32>
-}
-
-// A weight whose block of output channels is too large for a kernel's stack is
-// permuted before.
-// CHECK-LABEL: @large
-// CHECK: rt.dispatch "rows"
-// CHECK: rt.dispatch "conv"
-func.func @large(%x: tensor<1x6x6x1024xf32>, %w: tensor<16x1024x3x3xf32>) -> tensor<1x4x4x16xf32> {
-  %zero = arith.constant 0.0 : f32
-  %e0 = tensor.empty() : tensor<3x3x1024x16xf32>
-  %wt = linalg.transpose ins(%w : tensor<16x1024x3x3xf32>) outs(%e0 : tensor<3x3x1024x16xf32>) permutation = [2, 3, 1, 0]
-  %e1 = tensor.empty() : tensor<1x4x4x16xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e1 : tensor<1x4x4x16xf32>) -> tensor<1x4x4x16xf32>
-  %c = linalg.conv_2d_nhwc_hwcf ins(%x, %wt : tensor<1x6x6x1024xf32>, tensor<3x3x1024x16xf32>)
-    outs(%f : tensor<1x4x4x16xf32>) -> tensor<1x4x4x16xf32>
-  return %c : tensor<1x4x4x16xf32>
 }

@@ -107,3 +107,44 @@ func.func @extern_numbers(%x: tensor<4xf32>, %y: tensor<4xi8>) -> tensor<4xf32> 
   %0 = aten.extern "aten::f"(%x, %c, %y) {args = [#aten.operand<0>, #aten.operand<1>, [#aten.operand<2>]], kwargs = {}, rt.dtypes = [f32, f64, i1, f32]} : (tensor<4xf32>, f64, tensor<4xi8>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Every second row and column, joined: nothing can read that in place, so it is
+// copied; so is a slice of a slice, whose parts are not where a buffer's are.
+// CHECK-LABEL: @strided
+func.func @strided(%x: tensor<8x8x16xf32>) -> tensor<16x16xf32> {
+  // CHECK: %[[C:.*]] = rt.dispatch "rows" -> tensor<4x4x16xf32>
+  // CHECK: tensor.extract_slice
+  // CHECK: tensor.extract_slice
+  // CHECK: %[[J:.*]] = tensor.collapse_shape %[[C]]
+  // CHECK: return %[[J]]
+  %s = tensor.extract_slice %x[0, 0, 0] [4, 8, 16] [2, 1, 1] : tensor<8x8x16xf32> to tensor<4x8x16xf32>
+  %t = tensor.extract_slice %s[0, 0, 0] [4, 4, 16] [1, 2, 1] : tensor<4x8x16xf32> to tensor<4x4x16xf32>
+  %c = tensor.collapse_shape %t [[0, 1], [2]] : tensor<4x4x16xf32> into tensor<16x16xf32>
+  return %c : tensor<16x16xf32>
+}
+
+// -----
+
+// A contraction reads its operands many times: every second row is put in one
+// place first.
+// CHECK-LABEL: @strided_matmul
+func.func @strided_matmul(%x: tensor<16x16xf32>, %w: tensor<32x16xf32>) -> tensor<8x32xf32> {
+  // CHECK: %[[C:.*]] = rt.dispatch "rows" -> tensor<8x16xf32>
+  // CHECK: rt.dispatch "matmul"
+  // CHECK-NOT: tensor.extract_slice
+  // CHECK: linalg.generic {{.*}} ins(%[[C]]
+  %zero = arith.constant 0.0 : f32
+  %s = tensor.extract_slice %x[0, 0] [8, 16] [2, 1] : tensor<16x16xf32> to tensor<8x16xf32>
+  %e = tensor.empty() : tensor<8x32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%s, %w : tensor<8x16xf32>, tensor<32x16xf32>) outs(%f : tensor<8x32xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x32xf32>
+  return %m : tensor<8x32xf32>
+}

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -53,8 +54,14 @@ OpRole DispatchGroups::role(Operation *op) const {
     return source && role(source) == OpRole::Cheap ? OpRole::Cheap
                                                    : OpRole::Host;
   }
-  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
-    return isCollapsedSlice(collapse) ? OpRole::Cheap : OpRole::Host;
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    auto slice = collapse.getSrc().getDefiningOp<tensor::ExtractSliceOp>();
+    Operation *source = slice ? slice.getSource().getDefiningOp() : nullptr;
+    // What is sliced lies in memory as it is, it is no slice itself.
+    bool isBuffer = slice && (!source || role(source) != OpRole::Cheap);
+    return isBuffer && isCollapsedSlice(collapse) ? OpRole::Cheap
+                                                  : OpRole::Host;
+  }
   if (op->hasTrait<OpTrait::IsTerminator>())
     return OpRole::Host;
   // Scalar arithmetic goes where it is used.
@@ -76,7 +83,17 @@ Operation *DispatchGroups::topLevel(Operation *op) const {
   return block.findAncestorOpInBlock(*op);
 }
 
-/// The host hands buffers on; what is cheap has none yet.
+/// Whether `value` is a slice that leaves out elements between others, perhaps
+/// reshaped.
+static bool isStridedSlice(Value value) {
+  while (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>())
+    value = expand.getSrc();
+  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+  return slice && !slice.hasUnitStride();
+}
+
+/// The host hands buffers on; what is cheap has none yet.  The tiles of a
+/// contraction are read many times over, so what is scattered is copied once.
 void DispatchGroups::materialiseForHost(RewriterBase &rewriter) {
   OpBuilder::InsertionGuard guard(rewriter);
   llvm::DenseMap<Value, Value> made;
@@ -115,12 +132,16 @@ void DispatchGroups::materialiseForHost(RewriterBase &rewriter) {
     return root->getResult(0);
   };
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (role(&op) != OpRole::Host)
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    bool isContraction =
+        linalgOp && linalg::isaContractionOpInterface(linalgOp);
+    if (role(&op) != OpRole::Host && !isContraction)
       continue;
     for (OpOperand &operand : op.getOpOperands()) {
       Operation *def = operand.get().getDefiningOp();
       if (!def || role(def) != OpRole::Cheap ||
-          !isa<RankedTensorType>(operand.get().getType()))
+          !isa<RankedTensorType>(operand.get().getType()) ||
+          (isContraction && !isStridedSlice(operand.get())))
         continue;
       Value &copy = made[operand.get()];
       if (!copy)

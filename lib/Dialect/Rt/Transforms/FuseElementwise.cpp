@@ -265,6 +265,10 @@ struct FuseElementwise
     };
 
     generalizeNamedOps();
+    RewritePatternSet slices(context);
+    tensor::populateMergeConsecutiveInsertExtractSlicePatterns(slices);
+    (void)applyPatternsGreedily(getOperation(), std::move(slices), config);
+
     RewritePatternSet filters(context);
     filters.add<ReadFilterInPlace>(context);
     run(std::move(filters));
