@@ -162,8 +162,12 @@ thread_local Landing *landing = nullptr;
 } // namespace
 
 static void onFatalError(void *, const char *reason, bool) {
-  if (!landing)
-    return; // not ours
+  if (!landing) {
+    // Not ours: the process ends on return. LLVM's message would be lost, for
+    // a process with a handler gets none.
+    llvm::errs() << "LLVM ERROR: " << reason << "\n";
+    return;
+  }
   landing->reason = reason;
   std::longjmp(landing->buffer, 1);
 }
