@@ -88,8 +88,8 @@ namespace {
 class Scheduler {
 public:
   Scheduler(const Graph &graph, unsigned component,
-            const dynamo::target::MachineModel &machine)
-      : graph(graph), machine(machine) {
+            const dynamo::target::MachineModel &machine, bool recompute)
+      : graph(graph), machine(machine), recompute(recompute) {
     for (unsigned n = 0, e = graph.nodes.size(); n < e; ++n)
       if (graph.nodes[n].component == component)
         nodes.push_back(n);
@@ -204,6 +204,12 @@ private:
       else
         plan.parallel.push_back(dim);
     }
+    // Cheap sums over other dims: longer pieces of each row of memory.
+    bool cheapSums = llvm::all_of(nodes, [&](unsigned n) {
+      return node(n).isReduction() && bodyCost(node(n)) <= 4;
+    });
+    if (plan.vectorIsParallel && cheapSums)
+      plan.lanes *= 2;
     if (plan.vectorIsParallel)
       while (plan.lanes > graph.dimSizes[plan.vectorDim])
         plan.lanes /= 2;
@@ -252,6 +258,8 @@ private:
         llvm::any_of(node(n).results,
                      [](const Result &r) { return !r.stores.empty(); }))
       return false;
+    if (recompute)
+      return true;
     int64_t loads = 0;
     for (const Operand &operand : node(n).inputs) {
       if (operand.source.kind == Source::Node &&
@@ -474,6 +482,7 @@ private:
 
   const Graph &graph;
   const dynamo::target::MachineModel &machine;
+  bool recompute; ///< rather than keep rows
   SmallVector<unsigned> nodes;
   SmallVector<bool> isParallel, inUse;
   SmallVector<int> order;
@@ -489,5 +498,14 @@ FailureOr<Schedule> dynamo::codegen::rows::makeSchedule(
     reason = "more than 64 dims";
     return failure();
   }
-  return Scheduler(graph, component, machine).run(scratchBytes, reason);
+  int64_t before = scratchBytes;
+  FailureOr<Schedule> schedule =
+      Scheduler(graph, component, machine, /*recompute=*/false)
+          .run(scratchBytes, reason);
+  if (succeeded(schedule))
+    return schedule;
+  // Rows too long to keep are computed again where they are needed.
+  scratchBytes = before;
+  return Scheduler(graph, component, machine, /*recompute=*/true)
+      .run(scratchBytes, reason);
 }
