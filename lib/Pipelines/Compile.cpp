@@ -325,6 +325,7 @@ bool Driver::splitFailedKernels() {
   PassManager pm(module->getName());
   pm.enableVerifier(options.verify);
   pm.addPass(rt::createInlineKernelsPass(failedKernels));
+  pm.addNestedPass<func::FuncOp>(rt::createRtDecomposeAttentionPass());
   pm.addNestedPass<func::FuncOp>(
       rt::createFormDispatchesPass({/*fuse=*/false}));
   pm.addPass(rt::createOutlineDispatchesPass());

@@ -43,8 +43,9 @@ static void buildLinalg(OpPassManager &pm, const CompileOptions &) {
   pm.addPass(createCSEPass());
 }
 
-static void buildDispatches(OpPassManager &pm, const CompileOptions &) {
-  pm.addPass(rt::createRtDecomposeAttentionPass());
+static void buildDispatches(OpPassManager &pm, const CompileOptions &options) {
+  pm.addPass(
+      rt::createRtDecomposeAttentionPass({/*keepKernels=*/!options.loopsOnly}));
   pm.addPass(rt::createLinalgPropagateTransposesPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -298,9 +298,28 @@ private:
 
 struct RtDecomposeAttention
     : dynamo::rt::impl::RtDecomposeAttentionPassBase<RtDecomposeAttention> {
+  using RtDecomposeAttentionPassBase::RtDecomposeAttentionPassBase;
+
+  /// Whether `codegen-tile-attention` takes the operation: static sizes, and
+  /// rows that leave room in 512 KiB of scratch.
+  static bool hasKernel(rt::AttentionOp op) {
+    for (Type type : op->getOperandTypes()) {
+      auto tensor = cast<RankedTensorType>(type);
+      if (!tensor.hasStaticShape() || tensor.getNumElements() == 0)
+        return false;
+    }
+    auto query = cast<RankedTensorType>(op.getQuery().getType());
+    auto value = cast<RankedTensorType>(op.getValue().getType());
+    int64_t limit = query.getElementType().isF64() ? 128 : 256;
+    return query.getDimSize(3) <= limit && value.getDimSize(3) <= limit;
+  }
+
   void runOnOperation() override {
     SmallVector<rt::AttentionOp> ops;
-    getOperation()->walk([&](rt::AttentionOp op) { ops.push_back(op); });
+    getOperation()->walk([&](rt::AttentionOp op) {
+      if (!keepKernels || !hasKernel(op))
+        ops.push_back(op);
+    });
     for (rt::AttentionOp op : ops)
       if (failed(Decomposition(op).run()))
         return signalPassFailure();

@@ -7,6 +7,8 @@
 
 #include "DispatchGroups.h"
 
+#include "AttentionLayout.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -64,6 +66,8 @@ OpRole DispatchGroups::role(Operation *op) const {
   }
   if (op->hasTrait<OpTrait::IsTerminator>())
     return OpRole::Host;
+  if (feedsAttention(op))
+    return OpRole::Cheap;
   // Scalar arithmetic goes where it is used.
   if (isPure(op) && !makesTensor(op))
     return OpRole::Cheap;

@@ -16,6 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionLayout.h"
+
 #include "dynamo/Dialect/Rt/IR/Rt.h"
 #include "dynamo/Dialect/Rt/Transforms/Passes.h"
 
@@ -227,13 +229,17 @@ struct ReadFilterInPlace : OpRewritePattern<linalg::GenericOp> {
 
 struct FuseElementwise
     : dynamo::rt::impl::FuseElementwisePassBase<FuseElementwise> {
-  /// Named operations become generics, but for fills and pooling.
+  /// Named operations become generics, but for fills, pooling and what goes
+  /// into an attention.
   void generalizeNamedOps() {
     SmallVector<linalg::LinalgOp> named;
     getOperation().walk([&](linalg::LinalgOp op) {
       bool isPooling = isa<linalg::ConvolutionOpInterface>(op.getOperation()) &&
                        !isConvolution(op);
-      if (!isa<linalg::GenericOp, linalg::FillOp>(op) && !isPooling)
+      bool isLayout = dynamo::rt::feedsAttention(op) ||
+                      dynamo::rt::followsAttention(op);
+      if (!isa<linalg::GenericOp, linalg::FillOp>(op) && !isPooling &&
+          !isLayout)
         named.push_back(op);
     });
     IRRewriter rewriter(&getContext());

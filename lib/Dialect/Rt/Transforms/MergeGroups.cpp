@@ -13,6 +13,8 @@
 
 #include "MergeGroups.h"
 
+#include "AttentionLayout.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
@@ -177,8 +179,21 @@ static bool fitsEpilogue(linalg::GenericOp op, Group *group,
   return reads;
 }
 
+/// An attention writes its result transposed where a transpose follows.
+static void mergeTranspose(Group *group, DispatchGroups &groups) {
+  Value out = cast<AttentionOp>(group->ops.front()).getOut();
+  for (Operation *reader : groups.readers(out)) {
+    Group *other = groups.groupOf(reader);
+    if (followsAttention(reader) && other && other->ops.size() == 1 &&
+        !groups.mergeMakesCycle(group, other))
+      groups.merge(group, other);
+  }
+}
+
 void dynamo::rt::mergeEpilogues(DispatchGroups &groups) {
   for (Group *group : groups.groups()) {
+    if (group->strategy == "attention")
+      mergeTranspose(group, groups);
     if (group->strategy != "matmul" && group->strategy != "conv")
       continue;
     // The list grows as operations join; their readers are candidates too.

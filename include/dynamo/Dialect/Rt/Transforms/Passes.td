@@ -47,8 +47,14 @@ def RtDecomposeAttentionPass : Pass<"rt-decompose-attention"> {
 
     *Does not*: avoid the score matrix; an attention kernel does.
 
+    With `keep-kernels`, what the attention kernel takes stays as it is.
+
     Example: `test/Dialect/Rt/rt-decompose-attention.mlir`.
   }];
+  let options = [
+    Option<"keepKernels", "keep-kernels", "bool", /*default=*/"false",
+           "Leave what `codegen-tile-attention` compiles">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
