@@ -344,9 +344,14 @@ class Importer:
             if made is None:
                 return None
             attributes[name] = made
+        ignored = {}
         for name, argument in left.items():
-            if name not in DROPPED and name not in entry["ignored"] and not same_as_default(self.resolve(argument), schema[name]):
+            argument = self.resolve(argument)
+            if name in DROPPED or same_as_default(argument, schema[name]):
+                continue
+            if name not in entry["ignored"]:
                 return None
+            ignored[name] = argument
         if entry["segments"]:
             attributes["operandSegmentSizes"] = ("int32s", segments)
         # Results: None is an absent optional one.
@@ -364,6 +369,8 @@ class Importer:
             attributes["resultSegmentSizes"] = ("int32s", result_segments)
         attributes["aten.overload"] = qualified(node.target)
         attributes["aten.schema"] = list(schema)
+        if ignored and all(isinstance(v, (bool, int, float, str, list)) for v in ignored.values()):
+            attributes["aten.ignored"] = ignored
         first = self.builder.op("aten." + entry["mnemonic"], operands, attributes, present, where)
         return number_results(results, first)
 

@@ -232,6 +232,8 @@ LogicalResult AtenToExtern::rewrite(Operation *op) {
 
   Call call(op);
   SmallVector<NamedAttribute> kwargs;
+  // Arguments that mean nothing on values, but that the overload wants.
+  auto ignored = op->getAttrOfType<DictionaryAttr>("aten.ignored");
   auto properties =
       dyn_cast_or_null<DictionaryAttr>(op->getPropertiesAsAttribute());
   ArrayRef<StringAttr> attributeNames =
@@ -259,6 +261,8 @@ LogicalResult AtenToExtern::rewrite(Operation *op) {
           torchName(getElementTypeOrSelf(op->getResult(0).getType()));
       if (!dtype.empty())
         value = call.builder.getStringAttr(dtype);
+    } else if (ignored && ignored.contains(name)) {
+      value = ignored.get(name);
     } else if (name == "stable") {
       value = call.builder.getBoolAttr(true);
     }

@@ -31,7 +31,7 @@ def AtenToExternPass : Pass<"aten-to-extern", "::mlir::ModuleOp"> {
     names of the schema's arguments on every op (`aten.overload`,
     `aten.schema`). All arguments are given by name, in `kwargs`; absent
     optional ones are None, `dtype` is that of the result, and what the op has no
-    word for is left to the schema's default.
+    word for is what `aten.ignored` says, else the schema's default.
 
     *Input*: phase P1, or what `convert-aten-to-linalg` leaves: then the
     extern takes and gives bytes where P2 stores bytes, and the casts go away.
