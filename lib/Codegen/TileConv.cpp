@@ -47,6 +47,9 @@ namespace {
 constexpr StringLiteral kConv = "codegen.conv";
 constexpr StringLiteral kPack = "codegen.pack";
 
+/// What a packed block of the filter may take of a kernel's stack.
+constexpr int64_t kMaxPackedBytes = 384 * 1024;
+
 /// What the loops of a convolution stand for, from its indexing maps.
 struct ConvLoops {
   unsigned lane = 0;              ///< the innermost output dim: vector lanes
@@ -284,6 +287,7 @@ private:
   IRRewriter rw;
   linalg::GenericOp conv;
   ConvLoops loops;
+  int64_t packedBytesPerChannel = 0;
   /// Loops of the root: lane, width, then `loops.outer`, then `loops.single`.
   SmallVector<unsigned> rootDims;
 };
@@ -344,6 +348,9 @@ LogicalResult ConvKernel::normalise() {
       *maps[1].getResultPosition(getAffineDimExpr(loops.lane, op.getContext()));
   if (lane + 1 != maps[1].getNumResults()) {
     rw.eraseOp(conv);
+    auto type = cast<RankedTensorType>(filter.getType());
+    packedBytesPerChannel = type.getNumElements() / type.getDimSize(lane) *
+                            type.getElementTypeBitWidth() / 8;
     filter = makePack(rw, op.getLoc(), filter, lane)->getResult(0);
     SmallVector<AffineExpr> results(maps[1].getResults());
     std::rotate(results.begin() + lane, results.begin() + lane + 1,
@@ -376,6 +383,9 @@ LogicalResult ConvKernel::tileParallel() {
     sizes[rootDims[2]] = rw.getIndexAttr(1);
   } else {
     int64_t block = chooseChannels(lanes);
+    while (block > 4 && block % 2 == 0 &&
+           packedBytesPerChannel * block > kMaxPackedBytes)
+      block /= 2;
     sizes[rootDims[0]] = rw.getIndexAttr(block);
     // Few channel blocks: rows in halves, so that several threads have work.
     // Each half packs the filter again, which costs little on long columns.

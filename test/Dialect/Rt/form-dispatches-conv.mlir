@@ -1,12 +1,13 @@
 // RUN: dynamo-opt %s -rt-fuse-elementwise -rt-form-dispatches | FileCheck %s
 
-// A convolution takes the permutation of its weight and the elementwise operation
-// behind it, also one that was moved to fewer dims (a batch of one image).
+// A convolution reads its weight as it is stored and takes the elementwise
+// operation behind it, also at a batch of one image.
+// CHECK-DAG: #[[FILTER:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d2, d5, d3, d4)>
 // CHECK-LABEL: @conv
 // CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<16x8x3x3xf32>
 // CHECK: rt.dispatch "conv" -> tensor<4x4x16xf32>
-// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[W]] :
-// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<4x4x16xf32>)
+// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #[[FILTER]], #{{.*}}]
+// CHECK-SAME: %[[W]] :
 // CHECK: math.absf
 // CHECK-NOT: rt.dispatch
 func.func @conv(%x: tensor<1x6x6x8xf32>, %w: tensor<16x8x3x3xf32>) -> tensor<1x4x4x16xf32> {

@@ -101,7 +101,6 @@ struct FormDispatches
     chooseStrategies(groups);
     mergeInsertChains(groups);
     if (fuse) {
-      mergeFilterPermutations(groups);
       mergeEpilogues(groups);
       mergeRows(groups);
       mergeSiblings(groups);

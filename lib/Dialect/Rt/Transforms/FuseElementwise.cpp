@@ -110,20 +110,6 @@ static bool isWorthReshaping(OpOperand *operand) {
          movable(operand->get().getDefiningOp());
 }
 
-/// Whether an elementwise operation reads a convolution through a reshape: then
-/// it goes back to the convolution's dims, to be its epilogue.
-static bool readsCollapsedConv(OpOperand *operand) {
-  auto reader = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
-  if (!reader || !collapse || !isElementwise(reader) || readsMemory(reader))
-    return false;
-  Operation *conv = collapse.getSrc().getDefiningOp();
-  // What pools has the interface too, but is no kernel with an epilogue.
-  return isa_and_nonnull<linalg::ConvolutionOpInterface>(conv) &&
-         llvm::any_of(*cast<linalg::LinalgOp>(conv).getBlock(),
-                      llvm::IsaPred<arith::MulFOp, arith::MulIOp>);
-}
-
 static bool isSmallConstant(OpOperand *operand) {
   auto type = dyn_cast<RankedTensorType>(operand->get().getType());
   return type && type.hasStaticShape() && type.getNumElements() <= 65536;
@@ -295,11 +281,6 @@ struct FuseElementwise
     linalg::populateFoldReshapeOpsByCollapsingPatterns(fuse, isWorthReshaping);
     linalg::populateConstantFoldLinalgOperations(fuse, isSmallConstant);
     run(std::move(fuse));
-
-    RewritePatternSet windows(context);
-    linalg::populateFoldReshapeOpsByExpansionPatterns(windows,
-                                                      readsCollapsedConv);
-    run(std::move(windows));
   }
 };
 } // namespace

@@ -103,42 +103,6 @@ void dynamo::rt::mergeInsertChains(DispatchGroups &groups) {
 }
 
 //===----------------------------------------------------------------------===//
-// Weights of convolutions
-//===----------------------------------------------------------------------===//
-
-/// Bytes of weights for a block of output channels that a convolution kernel
-/// may hold on its stack.
-static constexpr int64_t kMaxFilterBlockBytes = 384 * 1024;
-
-void dynamo::rt::mergeFilterPermutations(DispatchGroups &groups) {
-  for (Group *group : groups.groups()) {
-    auto conv = dyn_cast<linalg::Conv2DNhwcHwcfOp>(group->ops.front());
-    if (!conv || group->ops.size() != 1)
-      continue;
-    Value filter = conv.getInputs()[1];
-    auto type = cast<RankedTensorType>(filter.getType());
-    auto copy = filter.getDefiningOp<linalg::GenericOp>();
-    if (!copy || !filter.hasOneUse() || !type.hasStaticShape() ||
-        copy.getNumDpsInputs() != 1 ||
-        !copy.getBody()->without_terminator().empty() ||
-        copy.getBody()->getTerminator()->getOperand(0) !=
-            copy.getBody()->getArgument(0) ||
-        !copy.getIndexingMapsArray().front().isPermutation())
-      continue;
-    constexpr int64_t kChannels = 16; // of the kernel's register tile
-    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-    for (int64_t size : type.getShape().drop_back())
-      bytes *= size;
-    if (bytes * kChannels > kMaxFilterBlockBytes)
-      continue;
-    Group *permutation = groups.groupOf(copy);
-    if (permutation && permutation->ops.size() == 1 &&
-        !groups.mergeMakesCycle(group, permutation))
-      groups.merge(group, permutation);
-  }
-}
-
-//===----------------------------------------------------------------------===//
 // Epilogues
 //===----------------------------------------------------------------------===//
 

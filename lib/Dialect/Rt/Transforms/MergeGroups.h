@@ -18,10 +18,6 @@ void chooseStrategies(DispatchGroups &groups);
 /// Chains of insert_slice fill one tensor in place: one kernel.
 void mergeInsertChains(DispatchGroups &groups);
 
-/// A convolution takes the permutation of its weight, which its kernel reads in
-/// the original order, block by block.
-void mergeFilterPermutations(DispatchGroups &groups);
-
 /// Contractions, convolutions and attention take the elementwise operations
 /// behind them.
 void mergeEpilogues(DispatchGroups &groups);
