@@ -66,6 +66,9 @@ static LogicalResult lowerMseLoss(aten::MseLossOp op, Lowering &b) {
   SmallVector<int64_t> dims = normalizeDims({}, rank);
   AffineMap all = b.getMultiDimIdentityMap(rank);
   SmallVector<Input> inputs = {{self, all}, {target, all}};
+  if (rank > 1)
+    if (SmallVector<int64_t> first = firstStepOf(b, self, dims); !first.empty())
+      dims = first;
   Operand sum(reduce(b, inputs, sizesOf(b, self.value), dims,
                      numberConstant(b, compute, 0), compute,
                      [&](ArrayRef<Value> in,
@@ -75,6 +78,9 @@ static LogicalResult lowerMseLoss(aten::MseLossOp op, Lowering &b) {
                        return {Expr(b, compute, out[0]) + square(x, y)};
                      })
                   .front());
+  if (sum.rank() > 0)
+    sum = Operand(sumOver(b, sum, normalizeDims({}, sum.rank()), compute));
+  dims = normalizeDims({}, rank);
   if (reduction == kMean)
     sum = scalarFormula(b, {sum, countOf(b, self, dims, compute)}, compute,
                         [](ArrayRef<Expr> in) { return in[0] / in[1]; });

@@ -60,6 +60,12 @@ static Value mapReduced(Lowering &b, ArrayRef<Operand> operands, Type dtype,
 static Value reduceOne(Lowering &b, Operand operand, ArrayRef<int64_t> dims,
                        Type acc, Value init, Expr (*combine)(Expr, Expr),
                        function_ref<Expr(Expr)> map = nullptr) {
+  SmallVector<int64_t> first = firstStepOf(b, operand, dims);
+  if (!first.empty()) {
+    Operand partial(reduceOne(b, operand, first, acc, init, combine, map), acc);
+    return reduceOne(b, partial, normalizeDims({}, partial.rank()), acc, init,
+                     combine);
+  }
   Input input{operand, b.getMultiDimIdentityMap(operand.rank())};
   return reduce(b, input, sizesOf(b, operand.value), dims, init, acc,
                 [&](ArrayRef<Value> in,
@@ -109,19 +115,28 @@ Value lowering::meanOver(Lowering &b, Operand operand, ArrayRef<int64_t> dims,
 
 Value lowering::centredSquaresOver(Lowering &b, Operand operand, Value mean,
                                    ArrayRef<int64_t> dims, Type acc) {
+  SmallVector<int64_t> first = firstStepOf(b, operand, dims);
+  SmallVector<int64_t> meanDims(dims);
+  if (!first.empty()) {
+    meanDims = normalizeDims({}, operand.rank());
+    dims = first;
+  }
   int64_t rank = operand.rank();
   SmallVector<Input> inputs = {
       {operand, b.getMultiDimIdentityMap(rank)},
-      {Operand(mean), droppedDimsMap(b.getContext(), rank, dims)}};
-  return reduce(b, inputs, sizesOf(b, operand.value), dims,
-                numberConstant(b, acc, 0), acc,
-                [&](ArrayRef<Value> in,
-                    ArrayRef<Value> out) -> SmallVector<Value> {
-                  Expr x = Expr(b, operand.dtype, in[0]).to(acc);
-                  Expr centred = x - Expr(b, acc, in[1]);
-                  return {Expr(b, acc, out[0]) + centred * centred};
-                })
-      .front();
+      {Operand(mean), droppedDimsMap(b.getContext(), rank, meanDims)}};
+  Operand sum(reduce(b, inputs, sizesOf(b, operand.value), dims,
+                     numberConstant(b, acc, 0), acc,
+                     [&](ArrayRef<Value> in,
+                         ArrayRef<Value> out) -> SmallVector<Value> {
+                       Expr x = Expr(b, operand.dtype, in[0]).to(acc);
+                       Expr centred = x - Expr(b, acc, in[1]);
+                       return {Expr(b, acc, out[0]) + centred * centred};
+                     })
+                  .front());
+  if (first.empty())
+    return sum.value;
+  return sumOver(b, sum, normalizeDims({}, sum.rank()), acc);
 }
 
 //===----------------------------------------------------------------------===//

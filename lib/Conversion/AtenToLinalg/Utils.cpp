@@ -350,8 +350,42 @@ SmallVector<Value> lowering::reduce(Lowering &b, ArrayRef<Input> inputs,
   return generic(b, inputs, outputs, dtypes, maps, iterators, body);
 }
 
+SmallVector<int64_t> lowering::firstStepOf(Lowering &b, Operand &operand,
+                                           ArrayRef<int64_t> dims) {
+  // Below this one step is as good; a step should give a row something to do.
+  constexpr int64_t kMinElements = 1 << 15, kMinRow = 256, kMaxRow = 4096;
+  RankedTensorType type = operand.type();
+  int64_t rank = type.getRank();
+  if (!type.hasStaticShape() || int64_t(dims.size()) != rank ||
+      type.getNumElements() < kMinElements)
+    return {};
+  if (rank == 1) {
+    int64_t size = type.getDimSize(0), row = kMaxRow;
+    while (row >= kMinRow && size % row != 0)
+      --row;
+    if (row < kMinRow)
+      return {};
+    SmallVector<ReassociationIndices> groups = {{0, 1}};
+    operand.value = tensor::ExpandShapeOp::create(
+        b, type.clone({size / row, row}), operand.value, groups);
+    return {1};
+  }
+  SmallVector<int64_t> first;
+  int64_t row = 1;
+  for (int64_t dim = rank - 1; dim > 0 && row < kMinRow; --dim) {
+    first.insert(first.begin(), dim);
+    row *= type.getDimSize(dim);
+  }
+  return row < kMinRow ? SmallVector<int64_t>() : first;
+}
+
 Value lowering::sumOver(Lowering &b, Operand operand, ArrayRef<int64_t> dims,
                         Type acc, function_ref<Value(Value)> body) {
+  SmallVector<int64_t> first = firstStepOf(b, operand, dims);
+  if (!first.empty()) {
+    Operand partial(sumOver(b, operand, first, acc, body), acc);
+    return sumOver(b, partial, normalizeDims({}, partial.rank()), acc);
+  }
   return reduce(b, Input{operand, b.getMultiDimIdentityMap(operand.rank())},
                 sizesOf(b, operand.value), dims, numberConstant(b, acc, 0), acc,
                 [&](ArrayRef<Value> in,

@@ -37,12 +37,12 @@ using namespace dynamo;
 static LogicalResult verifyDialect(Operation *op) {
   if (isa<ModuleOp, aten::ExternOp, rt::AttentionOp>(op) ||
       isa_and_nonnull<linalg::LinalgDialect, tensor::TensorDialect,
-                      arith::ArithDialect, math::MathDialect,
-                      scf::SCFDialect, func::FuncDialect>(op->getDialect()))
+                      arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                      func::FuncDialect>(op->getDialect()))
     return success();
-  InFlightDiagnostic diag =
-      op->emitOpError("is not of phase P2: linalg, tensor, arith, math, scf, func, "
-                      "rt.attention and aten.extern are accepted");
+  InFlightDiagnostic diag = op->emitOpError(
+      "is not of phase P2: linalg, tensor, arith, math, scf, func, "
+      "rt.attention and aten.extern are accepted");
   if (auto reason = op->getAttrOfType<StringAttr>("aten.not_lowered"))
     diag.attachNote() << "not lowered: " << reason.getValue();
   return diag;

@@ -98,3 +98,15 @@ func.func @logsumexp(%a: tensor<4x8xf32>) -> tensor<4xf32> {
   %0 = aten.logsumexp %a {dim = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// Everything of a large tensor is summed in two steps: rows, that threads share,
+// then their sums. Of one dim, rows are made.
+// CHECK-LABEL: @sum_of_many
+func.func @sum_of_many(%a: tensor<64x1024xf32>, %b: tensor<65536xf32>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK: %[[ROWS:.*]] = linalg.generic {{.*}}"parallel", "reduction"{{.*}} outs(%{{.*}} : tensor<64xf32>)
+  // CHECK: linalg.generic {{.*}} ins(%[[ROWS]] : tensor<64xf32>)
+  // CHECK: tensor.expand_shape {{.*}} : tensor<65536xf32> into tensor<16x4096xf32>
+  %0 = aten.sum %a : (tensor<64x1024xf32>) -> tensor<f32>
+  %1 = aten.sum %b : (tensor<65536xf32>) -> tensor<f32>
+  return %0, %1 : tensor<f32>, tensor<f32>
+}

@@ -198,6 +198,13 @@ SmallVector<Value> reduce(Lowering &b, ArrayRef<Input> inputs,
                           ArrayRef<Value> inits, ArrayRef<Type> dtypes,
                           Body body);
 
+/// How to reduce everything of a large tensor in two steps: the dims of the first
+/// one (empty: in one step). Two steps make the partial results independent, so
+/// that threads share them, and the sums short, so that rounding errors stay
+/// small. May reshape `operand` (of rank 1).
+SmallVector<int64_t> firstStepOf(Lowering &b, Operand &operand,
+                                 ArrayRef<int64_t> dims);
+
 /// Sum over `dims` in dtype `acc`, rank-reduced, of `body` of the operand's
 /// elements in `acc` (the identity when null).
 Value sumOver(Lowering &b, Operand operand, ArrayRef<int64_t> dims, Type acc,
