@@ -51,10 +51,6 @@ def set_(net):
         net.fc.weight.set_(torch.full((8, 8), 0.5))
 
 
-def swap_tensors(net):
-    torch.utils.swap_tensors(net.fc.weight, torch.nn.Parameter(torch.full((8, 8), 0.25)))
-
-
 def data_item(net):
     net.fc.weight.data[0] = 1
 
@@ -99,7 +95,7 @@ def new_parameter(net):
 
 
 @pytest.mark.parametrize("change", [optimizer_step, load_state_dict, load_state_dict_assign, in_place, data_mul, assign_data, assign_transposed_data,
-                                    data_item, numpy_view, from_numpy, other_process, set_, swap_tensors, foreach, new_parameter],
+                                    data_item, numpy_view, from_numpy, other_process, set_, foreach, new_parameter],
                          ids=lambda f: f.__name__)
 @pytest.mark.parametrize("grad", [False, True], ids=["inference", "training"])
 def test_change_is_seen(change, grad):
@@ -114,6 +110,24 @@ def test_change_is_seen(change, grad):
         torch.testing.assert_close(compiled(a), net(a))
         assert not torch.equal(compiled(a), before)
     assert not dynamo_mlir.report().fallbacks
+
+
+def test_swapped_tensors():
+    """torch refuses to swap a tensor that a guard refers to weakly, whatever the backend; where it does not, it is seen."""
+    outcomes = []
+    for backend in ("eager", "dynamo_mlir"):
+        net = Net()
+        compiled = torch.compile(net, backend=backend)
+        a = torch.randn(3, 8)
+        with torch.no_grad():
+            compiled(a)
+            try:
+                torch.utils.swap_tensors(net.fc.weight, torch.nn.Parameter(torch.full((8, 8), 0.25)))
+                outcomes.append("swapped")
+            except RuntimeError as error:
+                outcomes.append(str(error))
+            torch.testing.assert_close(compiled(a), net(a))
+    assert outcomes[0] == outcomes[1]
 
 
 def test_batch_norm_statistics():
