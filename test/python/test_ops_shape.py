@@ -114,6 +114,11 @@ def special(*shape):
 
 POOL = {
     "max": lambda: (lambda a: F.max_pool2d(a, 3, 2, 1), x(2, 4, 9, 9)),
+    "max_large": lambda: (lambda a: F.max_pool2d(a, 5, 2, 2), x(2, 4, 9, 9)),
+    "max_half": lambda: (lambda a: F.max_pool2d(a, 3, 2, 1), x(2, 4, 9, 9, dtype=torch.bfloat16)),
+    "max_conv": lambda: (lambda a, w: F.max_pool2d(F.relu(F.conv2d(a, w, padding=1)), 3, 2, 1), x(1, 3, 16, 16), x(16, 3, 3, 3)),
+    "mean_large": lambda: (lambda a: F.avg_pool2d(a, 5, 2, 2, count_include_pad=False), x(2, 4, 9, 9)),
+    "mean_half": lambda: (lambda a: F.avg_pool2d(a, 2), x(2, 4, 8, 8, dtype=torch.bfloat16)),
     "max_special": lambda: (lambda a: F.max_pool2d(a, 2), special(1, 2, 6, 6)),
     "max_indices": lambda: (lambda a: F.max_pool2d(a, 3, 2, 1, return_indices=True), x(2, 4, 9, 9)),
     "max_indices_ties": lambda: (lambda a: F.max_pool2d(a, 3, 1, 1, return_indices=True), torch.ones(1, 2, 5, 5)),
