@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Windows are reduced channels last (the channels are the vector), between
-// transposes as in Convolution.cpp.  Sizes of results come from the op's type;
+// transposes as in Convolution.cpp.  A small window is an elementwise operation
+// of as many strided slices, which kernels read in place; a larger one is a
+// named pooling.  Sizes of results come from the op's type;
 // where ceil_mode makes a window reach beyond the padding, more is padded.
 //
 //===----------------------------------------------------------------------===//
@@ -72,6 +74,40 @@ struct Pool {
   }
 };
 
+/// The most elements of a window that are read as slices: an elementwise kernel
+/// takes at most 16 inputs, some of which fused neighbours bring.
+constexpr int64_t kMaxSlices = 9;
+
+/// Folds each window of the padded [n, h, w, c] with `combine`, in row-major
+/// order, and gives `finish` of the result; scalars are of `acc`, the result of
+/// `dtype`.
+Value foldSlices(Lowering &b, const Pool &pool, Operand padded, Type acc,
+                 Type dtype, Value (*combine)(Lowering &, Type, Value, Value),
+                 llvm::function_ref<Value(Value)> finish) {
+  SmallVector<int64_t> shape = {padded.shape()[0], pool.out[0], pool.out[1],
+                                padded.shape()[3]};
+  SmallVector<Input> inputs;
+  for (int64_t h = 0; h < pool.window[0]; ++h)
+    for (int64_t w = 0; w < pool.window[1]; ++w) {
+      Value slice = tensor::ExtractSliceOp::create(
+          b, padded.value,
+          attrs(b, {0, h * pool.dilation[0], w * pool.dilation[1], 0}),
+          attrs(b, shape), attrs(b, {1, pool.stride[0], pool.stride[1], 1}));
+      inputs.push_back(
+          {Operand(slice, padded.dtype), b.getMultiDimIdentityMap(4)});
+    }
+  return parallel(b, inputs, attrs(b, shape), dtype,
+                  [&](ArrayRef<Value> in) -> SmallVector<Value> {
+                    Value result = convertScalar(b, in[0], padded.dtype, acc);
+                    for (Value next : in.drop_front())
+                      result =
+                          combine(b, acc, result,
+                                  convertScalar(b, next, padded.dtype, acc));
+                    return {finish(result)};
+                  })
+      .front();
+}
+
 /// [n, c, h, w] or [c, h, w] (or [n, c, l] with one dim) as [n, h, w, c], and
 /// back.
 struct Planes {
@@ -121,6 +157,12 @@ LogicalResult lowerMaxPool2d(aten::MaxPool2dWithIndicesOp op, Lowering &b) {
   Value window = emptyTensor(b, attrs(b, pool.window), x.dtype);
   Value init = filledTensor(b, attrs(b, shape), x.dtype, lowest);
   bool wantsIndices = !op.getIndices().use_empty();
+  if (!wantsIndices && numElements(pool.window) <= kMaxSlices) {
+    Value result =
+        foldSlices(b, pool, Operand(input, x.dtype), x.dtype, x.dtype,
+                   maxScalar, [](Value largest) { return largest; });
+    return b.replace(op, {planes.restore(result), Value()});
+  }
   if (!wantsIndices && isFloat(x.dtype)) {
     // Not initialised by a first element: the maximum with -inf is the same,
     // nan included.
@@ -218,7 +260,6 @@ LogicalResult averagePool(Operation *op, Lowering &b, Operand x, Pool pool,
     pool.out.insert(pool.out.begin(), 1);
 
   Type acc = accumulatorType(x.dtype);
-  Value sum = windowSum(b, pool, planes.value, x.dtype);
   // Whether every window counts the same number of elements.
   bool uniform = divisor.has_value();
   if (!uniform) {
@@ -228,42 +269,46 @@ LogicalResult averagePool(Operation *op, Lowering &b, Operand x, Pool pool,
                               : pool.padding[i] == 0 && pool.high(i) == 0;
     divisor = pool.window[0] * pool.window[1];
   }
+  auto divide = [&](Value sum) -> Value {
+    Value count;
+    if (uniform) {
+      count = floatConstant(b, acc, double(*divisor));
+    } else {
+      Value elements;
+      for (int64_t i = 0; i < 2; ++i) {
+        Value start = arith::SubIOp::create(
+            b,
+            arith::MulIOp::create(b, linalg::IndexOp::create(b, 1 + i),
+                                  index(b, pool.stride[i])),
+            index(b, pool.padding[i]));
+        Value end = arith::AddIOp::create(b, start, index(b, pool.window[i]));
+        end = arith::MinSIOp::create(
+            b, end,
+            index(b, pool.in[i] + (countPadding ? pool.padding[i] : 0)));
+        if (!countPadding)
+          start = arith::MaxSIOp::create(b, start, index(b, 0));
+        Value length = arith::SubIOp::create(b, end, start);
+        elements = elements ? Value(arith::MulIOp::create(b, elements, length))
+                            : length;
+      }
+      count = arith::SIToFPOp::create(
+          b, acc, arith::IndexCastOp::create(b, b.getI64Type(), elements));
+    }
+    return convertScalar(b, arith::DivFOp::create(b, sum, count), acc, x.dtype);
+  };
+  if (numElements(pool.window) <= kMaxSlices) {
+    Value zero = storeScalar(b, numberConstant(b, x.dtype, 0), x.dtype);
+    Operand padded(pool.padded(b, planes.value, zero), x.dtype);
+    Value mean = foldSlices(b, pool, padded, acc, x.dtype, addScalar, divide);
+    return b.replace(op, planes.restore(mean));
+  }
+  Value sum = windowSum(b, pool, planes.value, x.dtype);
   Value mean =
-      parallel(
-          b, Input{Operand(sum, acc), b.getMultiDimIdentityMap(4)},
-          sizesOf(b, sum), x.dtype,
-          [&](ArrayRef<Value> in) -> SmallVector<Value> {
-            Value count;
-            if (uniform) {
-              count = floatConstant(b, acc, double(*divisor));
-            } else {
-              Value elements;
-              for (int64_t i = 0; i < 2; ++i) {
-                Value start = arith::SubIOp::create(
-                    b,
-                    arith::MulIOp::create(b, linalg::IndexOp::create(b, 1 + i),
-                                          index(b, pool.stride[i])),
-                    index(b, pool.padding[i]));
-                Value end =
-                    arith::AddIOp::create(b, start, index(b, pool.window[i]));
-                end = arith::MinSIOp::create(
-                    b, end,
-                    index(b,
-                          pool.in[i] + (countPadding ? pool.padding[i] : 0)));
-                if (!countPadding)
-                  start = arith::MaxSIOp::create(b, start, index(b, 0));
-                Value length = arith::SubIOp::create(b, end, start);
-                elements =
-                    elements ? Value(arith::MulIOp::create(b, elements, length))
-                             : length;
-              }
-              count = arith::SIToFPOp::create(
-                  b, acc,
-                  arith::IndexCastOp::create(b, b.getI64Type(), elements));
-            }
-            return {convertScalar(b, arith::DivFOp::create(b, in[0], count),
-                                  acc, x.dtype)};
-          })
+      parallel(b, Input{Operand(sum, acc), b.getMultiDimIdentityMap(4)},
+               sizesOf(b, sum), x.dtype,
+               [&](ArrayRef<Value> in) -> SmallVector<Value> {
+                 return {divide(in[0])};
+               })
           .front();
   return b.replace(op, planes.restore(mean));
 }

@@ -2,15 +2,28 @@
 
 // CHECK-DAG: #[[TWICE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d3, d5)>
 
-// The maximum alone is a named pooling over padding of -inf.
+// A small window is the maximum of slices of the input padded with -inf.
 // CHECK-LABEL: @max
 func.func @max(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32> {
   // CHECK: %[[LOWEST:.*]] = arith.constant 0xFF800000 : f32
-  // CHECK: tensor.pad {{.*}} low[0, 1, 1, 0] high[0, 0, 0, 0]
-  // CHECK: linalg.pooling_nhwc_max
+  // CHECK: %[[P:.*]] = tensor.pad {{.*}} low[0, 1, 1, 0] high[0, 0, 0, 0]
+  // CHECK: tensor.extract_slice %[[P]][0, 0, 0, 0] [1, 4, 4, 4] [1, 2, 2, 1]
+  // CHECK: tensor.extract_slice %[[P]][0, 2, 2, 0] [1, 4, 4, 4] [1, 2, 2, 1]
+  // CHECK-COUNT-8: arith.maximumf
   %0, %1 = aten.max_pool2d_with_indices %x {kernel_size = array<i64: 3, 3>, stride = array<i64: 2, 2>, padding = array<i64: 1, 1>}
     : (tensor<1x4x8x8xf32>) -> (tensor<1x4x4x4xf32>, tensor<1x4x4x4xi64>)
   return %0 : tensor<1x4x4x4xf32>
+}
+
+// A larger window is a named pooling.
+// CHECK-LABEL: @large
+func.func @large(%x: tensor<1x4x8x8xf32>) -> (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) {
+  // CHECK: linalg.pooling_nhwc_max
+  %0, %1 = aten.max_pool2d_with_indices %x {kernel_size = array<i64: 4, 4>}
+    : (tensor<1x4x8x8xf32>) -> (tensor<1x4x2x2xf32>, tensor<1x4x2x2xi64>)
+  // CHECK: linalg.pooling_nhwc_sum
+  %2 = aten.avg_pool2d %x {kernel_size = array<i64: 4, 4>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x2x2xf32>
+  return %0, %2 : tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>
 }
 
 // With indices one generic makes both; a nan is larger than all.
@@ -28,13 +41,11 @@ func.func @indices(%x: tensor<4x8x8xf32>) -> (tensor<4x4x4xf32>, tensor<4x4x4xi6
 // A divisor that differs at the border is counted; else it is a constant.
 // CHECK-LABEL: @mean
 func.func @mean(%x: tensor<1x4x8x8xf32>) -> (tensor<1x4x4x4xf32>, tensor<1x4x4x4xf32>) {
-  // CHECK: linalg.pooling_nhwc_sum
   // CHECK: linalg.generic
   // CHECK-NOT: linalg.index
   // CHECK: arith.divf
   %0 = aten.avg_pool2d %x {kernel_size = array<i64: 3, 3>, stride = array<i64: 2, 2>, padding = array<i64: 1, 1>}
     : (tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32>
-  // CHECK: linalg.pooling_nhwc_sum
   // CHECK: linalg.generic
   // CHECK: linalg.index
   // CHECK: arith.divf

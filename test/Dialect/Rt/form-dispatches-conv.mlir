@@ -27,3 +27,26 @@ func.func @conv(%x: tensor<1x6x6x8xf32>, %w: tensor<16x8x3x3xf32>) -> tensor<1x4
   } -> tensor<1x4x4x16xf32>
   return %r : tensor<1x4x4x16xf32>
 }
+
+// A pooling window's slices are read in place: a reshape behind does not move
+// in front of them, where each would have to be copied.
+// CHECK-LABEL: @pool
+// CHECK: rt.dispatch "rows"
+// CHECK: tensor.extract_slice
+// CHECK: tensor.extract_slice
+// CHECK-NOT: rt.dispatch
+// CHECK: tensor.collapse_shape
+func.func @pool(%x: tensor<2x8x8x16xf32>) -> tensor<32x16xf32> {
+  %e = tensor.empty() : tensor<2x4x4x16xf32>
+  %a = tensor.extract_slice %x[0, 0, 0, 0] [2, 4, 4, 16] [1, 2, 2, 1] : tensor<2x8x8x16xf32> to tensor<2x4x4x16xf32>
+  %b = tensor.extract_slice %x[0, 0, 1, 0] [2, 4, 4, 16] [1, 2, 2, 1] : tensor<2x8x8x16xf32> to tensor<2x4x4x16xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%a, %b : tensor<2x4x4x16xf32>, tensor<2x4x4x16xf32>) outs(%e : tensor<2x4x4x16xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %s = arith.maximumf %i, %j : f32
+    linalg.yield %s : f32
+  } -> tensor<2x4x4x16xf32>
+  %c = tensor.collapse_shape %r [[0, 1, 2], [3]] : tensor<2x4x4x16xf32> into tensor<32x16xf32>
+  return %c : tensor<32x16xf32>
+}

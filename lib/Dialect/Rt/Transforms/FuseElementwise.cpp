@@ -98,12 +98,21 @@ static bool isWorthFusing(OpOperand *operand) {
   return cost <= 6 && fullSizeInputs(producer) == 0;
 }
 
+/// Whether the operation reads every other element of a tensor (a pooling
+/// window): in place, which is only possible in the dims of that tensor.
+static bool readsStridedSlice(linalg::GenericOp op) {
+  return llvm::any_of(op.getInputs(), [](Value input) {
+    auto slice = input.getDefiningOp<tensor::ExtractSliceOp>();
+    return slice && !slice.hasUnitStride();
+  });
+}
+
 /// Whether a reshape at `operand` may move past the generic that reads or makes
 /// it.  Contractions keep their dims, which their schedule chooses by.
 static bool isWorthReshaping(OpOperand *operand) {
   auto movable = [](Operation *op) {
     auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
-    return !generic || (!readsMemory(generic) &&
+    return !generic || (!readsMemory(generic) && !readsStridedSlice(generic) &&
                         !linalg::isaContractionOpInterface(generic));
   };
   return movable(operand->getOwner()) &&
