@@ -66,6 +66,14 @@ static bool isInstruction(Operation *op) {
       op);
 }
 
+/// Whether `func` takes buffers and its range, as the entry passes them.
+static bool hasKernelSignature(func::FuncOp func) {
+  ArrayRef<Type> types = func.getArgumentTypes();
+  return func.getNumResults() == 0 && types.size() >= 2 &&
+         llvm::all_of(types.drop_back(2), llvm::IsaPred<MemRefType>) &&
+         llvm::all_of(types.take_back(2), llvm::IsaPred<IndexType>);
+}
+
 /// `llvm.func @k(%args: !llvm.ptr, %begin: i64, %end: i64)` around `code`.
 static void addEntry(LLVM::LLVMFuncOp code) {
   MLIRContext *context = code.getContext();
@@ -108,6 +116,12 @@ struct LowerToLLVM : dynamo::codegen::impl::LowerToLLVMPassBase<LowerToLLVM> {
     func::FuncOp func = getKernelFunction(module);
     if (!func) {
       module.emitError("expected a kernel module with one public function");
+      return signalPassFailure();
+    }
+    if (!hasKernelSignature(func)) {
+      func.emitError("expected memrefs, then the range as two index arguments, "
+                     "and no result, found ")
+          << func.getFunctionType();
       return signalPassFailure();
     }
     std::string name = func.getName().str();

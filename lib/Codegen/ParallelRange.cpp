@@ -355,6 +355,8 @@ struct ParallelRange
     SmallVector<linalg::LinalgOp> ops;
     func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
     for (linalg::LinalgOp op : ops) {
+      if (!op.hasPureBufferSemantics())
+        return op->emitError("expected operands in memory, found tensors");
       rewriter.setInsertionPoint(op);
       bool top = op->getBlock() == &func.getBody().front();
       auto loops = top ? linalg::linalgOpToParallelLoops(rewriter, op)
