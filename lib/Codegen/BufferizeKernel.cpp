@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -139,6 +140,33 @@ static void separateDestinations(func::FuncOp func) {
   }
 }
 
+/// What is written into a copy of an input is written into the output, where
+/// the copy then is: bufferisation alone would make the copy in scratch.
+static void copyWrittenInputs(func::FuncOp func) {
+  SmallVector<OpOperand *> written;
+  func.walk([&](Operation *op) {
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      written.push_back(&insert.getDestMutable());
+    else if (auto insert = dyn_cast<tensor::InsertOp>(op))
+      written.push_back(&insert.getDestMutable());
+    else if (auto loop = dyn_cast<scf::ForOp>(op))
+      for (OpOperand &init : loop.getInitArgsMutable())
+        written.push_back(&init);
+  });
+  for (OpOperand *operand : written) {
+    Value input = operand->get();
+    if (!input.getDefiningOp<bufferization::ToTensorOp>())
+      continue;
+    OpBuilder builder(operand->getOwner());
+    Location loc = operand->getOwner()->getLoc();
+    auto type = cast<RankedTensorType>(input.getType());
+    Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                          type.getElementType());
+    operand->set(
+        linalg::CopyOp::create(builder, loc, input, empty).getResult(0));
+  }
+}
+
 /// The copies at the end fill outputs; one must not read what an earlier one
 /// overwrote.
 static LogicalResult verifyCopies(func::FuncOp func) {
@@ -158,7 +186,8 @@ static LogicalResult verifyCopies(func::FuncOp func) {
     Value from = base(copy.getSource()), to = base(copy.getTarget());
     if (from != to && overwritten.contains(from))
       return copy.emitError("an output is read after it was overwritten");
-    overwritten.insert(to);
+    if (isa<BlockArgument>(to)) // scratch is filled to be read
+      overwritten.insert(to);
   }
   return success();
 }
@@ -225,6 +254,7 @@ struct BufferizeKernel
       return failure();
     cleanUp(func);
     separateDestinations(func);
+    copyWrittenInputs(func);
     IRRewriter rewriter(&getContext());
     if (failed(bufferization::eliminateEmptyTensors(rewriter, func)))
       return failure();

@@ -72,3 +72,20 @@ module @shared_start attributes {rt.kernel} {
     return %0, %1 : tensor<f32>, tensor<f32>
   }
 }
+
+// -----
+
+// A write into a copy of an input happens in the output, without scratch.
+// CHECK-LABEL: func.func @written
+// CHECK-SAME: %[[IN:[a-z0-9]+]]: memref<3x4xf32>, %[[S:[a-z0-9]+]]: memref<3x1xf32>, %[[OUT:[a-z0-9]+]]: memref<3x4xf32>
+// CHECK-NOT: memref.alloc
+// CHECK: linalg.copy ins(%[[IN]] : {{.*}}) outs(%[[OUT]]
+// CHECK: %[[V:.*]] = memref.subview %[[OUT]]
+// CHECK: memref.copy %[[S]], %[[V]]
+// CHECK-NOT: memref.copy
+module @written attributes {rt.kernel, rt.strategy = "loops"} {
+  func.func @written(%x: tensor<3x4xf32>, %s: tensor<3x1xf32>) -> tensor<3x4xf32> {
+    %0 = tensor.insert_slice %s into %x[0, 3] [3, 1] [1, 1] : tensor<3x1xf32> into tensor<3x4xf32>
+    return %0 : tensor<3x4xf32>
+  }
+}

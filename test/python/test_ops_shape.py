@@ -312,3 +312,16 @@ def test_attention_gradient():
     dynamo_mlir.compile(function, fullgraph=True)(*mine).square().sum().backward()
     for theirs, ours in zip(leaves, mine):
         torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-4)
+
+
+LARGE = {
+    "slice_write": lambda a: (lambda c: (c[:, 100:200].fill_(2), c)[1])(a.clone()),
+    "put": lambda a: a.index_put((torch.tensor([3, -1]),), torch.ones(2, 5000)),
+    "cumsum": lambda a: a.cumsum(0),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_writes(name):
+    """The copy that is written into is the output: it would not fit a kernel's scratch."""
+    check(LARGE[name], x(60, 5000), calls=1)
