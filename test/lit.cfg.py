@@ -1,5 +1,6 @@
 """lit configuration: .mlir files under test/ run dynamo-opt, dynamo-run and FileCheck."""
 import os
+import sys
 
 import lit.formats
 
@@ -12,3 +13,8 @@ config.test_exec_root = os.path.join(config.dynamo_obj_root, "test")
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.dynamo_obj_root, "bin"), config.llvm_tools_dir, config.environment.get("PATH", os.environ["PATH"])]
 )
+config.substitutions += [
+    ("%dynamo_src_root", config.dynamo_src_root),
+    ("%dynamo_obj_root", config.dynamo_obj_root),
+    ("%python", sys.executable),
+]

@@ -38,6 +38,6 @@ func.func @keepdim(%a: tensor<4x8xf32>, %init: tensor<4x1xf32>) -> tensor<4x1xf3
 // C4
 func.func @dtypes(%a: tensor<4xi8>) -> tensor<4xi8> {
   // expected-error @+1 {{has rt.dtypes that are not one type per operand and result}}
-  %0 = aten.extern "aten::sort"(%a) {rt.dtypes = [i1]} : (tensor<4xi8>) -> tensor<4xi8>
+  %0 = aten.extern "aten::sort"(%a) {args = [#aten.operand<0>], rt.dtypes = [i1]} : (tensor<4xi8>) -> tensor<4xi8>
   return %0 : tensor<4xi8>
 }

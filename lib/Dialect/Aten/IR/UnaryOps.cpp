@@ -7,6 +7,8 @@
 
 #include "dynamo/Dialect/Aten/IR/Aten.h"
 
+#include "ShapeHelpers.h"
+
 using namespace mlir;
 using namespace dynamo::aten;
 
@@ -19,3 +21,16 @@ void AtenDialect::registerUnaryOps() {
 
 #define GET_OP_CLASSES
 #include "dynamo/Dialect/Aten/IR/UnaryOps.cpp.inc"
+
+LogicalResult CopyOp::inferShapes(Shapes &shapes) {
+  shapes.push_back(sizes(getSelf()));
+  return requireBroadcastTo(*this, shapeOf(getSrc()), shapes.back());
+}
+
+OpFoldResult AliasOp::fold(FoldAdaptor) {
+  return getSelf().getType() == getType() ? getSelf() : Value();
+}
+
+OpFoldResult ToCopyOp::fold(FoldAdaptor) {
+  return getSelf().getType() == getType() ? getSelf() : Value();
+}

@@ -15,7 +15,7 @@ def Aten_ReluOp : Aten_UnaryOp<"relu"> {
   let overloads = ["aten.relu.default"];
 }
 
-def Aten_GeluOp : Aten_Op<"gelu"> {
+def Aten_GeluOp : Aten_ElementwiseOp<"gelu"> {
   let summary = "self * Phi(self), Phi the normal distribution function";
   let description = [{
     `approximate` is `"none"` (through erf) or `"tanh"`.
@@ -36,7 +36,7 @@ def Aten_MishOp : Aten_UnaryOp<"mish", Aten_FloatTensor> {
   let overloads = ["aten.mish.default"];
 }
 
-def Aten_HardtanhOp : Aten_Op<"hardtanh"> {
+def Aten_HardtanhOp : Aten_ElementwiseOp<"hardtanh"> {
   let summary = "self clamped to [min_val, max_val]; relu6 is the range [0, 6]";
   let overloads = ["aten.hardtanh.default"];
   let arguments = (ins Aten_Tensor:$self, Aten_Number<"-1">:$min_val,
@@ -54,14 +54,14 @@ def Aten_HardsigmoidOp : Aten_UnaryOp<"hardsigmoid", Aten_FloatTensor> {
   let overloads = ["aten.hardsigmoid.default"];
 }
 
-def Aten_LeakyReluOp : Aten_Op<"leaky_relu"> {
+def Aten_LeakyReluOp : Aten_ElementwiseOp<"leaky_relu"> {
   let summary = "self where positive, negative_slope * self elsewhere";
   let overloads = ["aten.leaky_relu.default"];
   let arguments = (ins Aten_Tensor:$self, Aten_Number<"0.01">:$negative_slope);
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_EluOp : Aten_Op<"elu"> {
+def Aten_EluOp : Aten_ElementwiseOp<"elu"> {
   let summary = "scale * self where positive, scale * alpha * (exp(input_scale * self) - 1) elsewhere";
   let overloads = ["aten.elu.default"];
   let arguments = (ins Aten_Tensor:$self, Aten_Number<"1">:$alpha,
@@ -69,7 +69,7 @@ def Aten_EluOp : Aten_Op<"elu"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_SoftplusOp : Aten_Op<"softplus"> {
+def Aten_SoftplusOp : Aten_ElementwiseOp<"softplus"> {
   let summary = "log(1 + exp(beta * self)) / beta; self where beta * self is above threshold";
   let overloads = ["aten.softplus.default"];
   let arguments = (ins Aten_Tensor:$self, Aten_Number<"1">:$beta,
@@ -90,12 +90,13 @@ def Aten_LogSigmoidForwardOp : Aten_Op<"log_sigmoid_forward"> {
   let description = [{
     `buffer` is exp(-|self|), the value that eager keeps for the backward.
   }];
+  let shapes = "inferLikeFirst";
   let overloads = ["aten.log_sigmoid_forward.default"];
   let arguments = (ins Aten_Tensor:$self);
   let results = (outs Aten_Tensor:$output, Aten_Tensor:$buffer);
 }
 
-def Aten_ThresholdBackwardOp : Aten_Op<"threshold_backward"> {
+def Aten_ThresholdBackwardOp : Aten_ElementwiseOp<"threshold_backward"> {
   let summary = "grad_output where self is above threshold, 0 elsewhere; relu's backward with threshold 0";
   let overloads = ["aten.threshold_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$self,
@@ -103,7 +104,7 @@ def Aten_ThresholdBackwardOp : Aten_Op<"threshold_backward"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_GeluBackwardOp : Aten_Op<"gelu_backward"> {
+def Aten_GeluBackwardOp : Aten_ElementwiseOp<"gelu_backward"> {
   let summary = "grad_output times the derivative of gelu at self";
   let overloads = ["aten.gelu_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$self,
@@ -111,35 +112,35 @@ def Aten_GeluBackwardOp : Aten_Op<"gelu_backward"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_SiluBackwardOp : Aten_Op<"silu_backward"> {
+def Aten_SiluBackwardOp : Aten_ElementwiseOp<"silu_backward"> {
   let summary = "grad_output times the derivative of silu at self";
   let overloads = ["aten.silu_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$self);
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_MishBackwardOp : Aten_Op<"mish_backward"> {
+def Aten_MishBackwardOp : Aten_ElementwiseOp<"mish_backward"> {
   let summary = "grad_output times the derivative of mish at self";
   let overloads = ["aten.mish_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$self);
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_SigmoidBackwardOp : Aten_Op<"sigmoid_backward"> {
+def Aten_SigmoidBackwardOp : Aten_ElementwiseOp<"sigmoid_backward"> {
   let summary = "grad_output * output * (1 - output)";
   let overloads = ["aten.sigmoid_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$output);
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_TanhBackwardOp : Aten_Op<"tanh_backward"> {
+def Aten_TanhBackwardOp : Aten_ElementwiseOp<"tanh_backward"> {
   let summary = "grad_output * (1 - output * output)";
   let overloads = ["aten.tanh_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$output);
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_HardtanhBackwardOp : Aten_Op<"hardtanh_backward"> {
+def Aten_HardtanhBackwardOp : Aten_ElementwiseOp<"hardtanh_backward"> {
   let summary = "grad_output inside ]min_val, max_val[, 0 elsewhere";
   let overloads = ["aten.hardtanh_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$self,
@@ -147,21 +148,21 @@ def Aten_HardtanhBackwardOp : Aten_Op<"hardtanh_backward"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_HardswishBackwardOp : Aten_Op<"hardswish_backward"> {
+def Aten_HardswishBackwardOp : Aten_ElementwiseOp<"hardswish_backward"> {
   let summary = "grad_output times the derivative of hardswish at self";
   let overloads = ["aten.hardswish_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$self);
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_HardsigmoidBackwardOp : Aten_Op<"hardsigmoid_backward"> {
+def Aten_HardsigmoidBackwardOp : Aten_ElementwiseOp<"hardsigmoid_backward"> {
   let summary = "grad_output times the derivative of hardsigmoid at self: 1/6 inside ]-3, 3[";
   let overloads = ["aten.hardsigmoid_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$self);
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_LeakyReluBackwardOp : Aten_Op<"leaky_relu_backward"> {
+def Aten_LeakyReluBackwardOp : Aten_ElementwiseOp<"leaky_relu_backward"> {
   let summary = "grad_output times 1 where self is positive, negative_slope elsewhere";
   let overloads = ["aten.leaky_relu_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$self,
@@ -169,7 +170,7 @@ def Aten_LeakyReluBackwardOp : Aten_Op<"leaky_relu_backward"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_EluBackwardOp : Aten_Op<"elu_backward"> {
+def Aten_EluBackwardOp : Aten_ElementwiseOp<"elu_backward"> {
   let summary = "grad_output times the derivative of elu at self_or_result, which is elu's result when `is_result`";
   let overloads = ["aten.elu_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Number<>:$alpha,
@@ -178,7 +179,7 @@ def Aten_EluBackwardOp : Aten_Op<"elu_backward"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_SoftplusBackwardOp : Aten_Op<"softplus_backward"> {
+def Aten_SoftplusBackwardOp : Aten_ElementwiseOp<"softplus_backward"> {
   let summary = "grad_output times the derivative of softplus at self";
   let overloads = ["aten.softplus_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$self,
@@ -186,7 +187,7 @@ def Aten_SoftplusBackwardOp : Aten_Op<"softplus_backward"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_LogSigmoidBackwardOp : Aten_Op<"log_sigmoid_backward"> {
+def Aten_LogSigmoidBackwardOp : Aten_ElementwiseOp<"log_sigmoid_backward"> {
   let summary = "grad_output times the derivative of log_sigmoid at self; `buffer` is of the forward";
   let overloads = ["aten.log_sigmoid_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$self,

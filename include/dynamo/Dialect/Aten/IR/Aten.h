@@ -1,4 +1,5 @@
-//===- Aten.h - the aten dialect ----------------------------------------------===//
+//===- Aten.h - the aten dialect
+//----------------------------------------------===//
 //
 // Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,6 +16,8 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dynamo/Dialect/Aten/IR/ShapeInference.h"
 
 #include "dynamo/Dialect/Aten/IR/AtenDialect.h.inc"
 

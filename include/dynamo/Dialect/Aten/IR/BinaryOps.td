@@ -10,15 +10,16 @@
 
 include "dynamo/Dialect/Aten/IR/AtenBase.td"
 
-def Aten_SubOp : Aten_Op<"sub"> {
+def Aten_SubOp : Aten_ElementwiseOp<"sub"> {
   let summary = "self - alpha * other";
   let overloads = ["aten.sub.Tensor", "aten.sub.Scalar"];
   let arguments = (ins Aten_Tensor:$self, Aten_TensorOrNumber:$other,
                        Aten_Number<"1">:$alpha);
   let results = (outs Aten_Tensor:$result);
+  let hasFolder = 1;
 }
 
-def Aten_RsubOp : Aten_Op<"rsub"> {
+def Aten_RsubOp : Aten_ElementwiseOp<"rsub"> {
   let summary = "other - alpha * self";
   let overloads = ["aten.rsub.Tensor", "aten.rsub.Scalar"];
   let arguments = (ins Aten_Tensor:$self, Aten_TensorOrNumber:$other,
@@ -26,17 +27,19 @@ def Aten_RsubOp : Aten_Op<"rsub"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_AddOp : Aten_Op<"add"> {
+def Aten_AddOp : Aten_ElementwiseOp<"add"> {
   let summary = "self + alpha * other; a logical or for bool";
   let overloads = ["aten.add.Tensor", "aten.add.Scalar"];
   let arguments = (ins Aten_Tensor:$self, Aten_TensorOrNumber:$other,
                        Aten_Number<"1">:$alpha);
   let results = (outs Aten_Tensor:$result);
+  let hasFolder = 1;
 }
 
 def Aten_MulOp : Aten_BinaryOp<"mul"> {
   let summary = "self * other; a logical and for bool";
   let overloads = ["aten.mul.Tensor", "aten.mul.Scalar"];
+  let hasFolder = 1;
 }
 
 def Aten_Atan2Op : Aten_BinaryOp<"atan2"> {
@@ -128,7 +131,7 @@ def Aten_BitwiseRightShiftOp : Aten_BinaryOp<"bitwise_right_shift"> {
                    "aten.__rshift__.Tensor", "aten.__rshift__.Scalar"];
 }
 
-def Aten_PowOp : Aten_Op<"pow"> {
+def Aten_PowOp : Aten_ElementwiseOp<"pow"> {
   let summary = "self to the power exponent";
   let overloads = ["aten.pow.Tensor_Tensor", "aten.pow.Tensor_Scalar",
                    "aten.pow.Scalar"];
@@ -137,7 +140,7 @@ def Aten_PowOp : Aten_Op<"pow"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_DivOp : Aten_Op<"div"> {
+def Aten_DivOp : Aten_ElementwiseOp<"div"> {
   let summary = "self / other, rounded as `rounding_mode` says";
   let description = [{
     Absent: true division, the result is a float. `"trunc"` rounds towards 0,
@@ -148,6 +151,7 @@ def Aten_DivOp : Aten_Op<"div"> {
   let arguments = (ins Aten_Tensor:$self, Aten_TensorOrNumber:$other,
                        OptionalAttr<StrAttr>:$rounding_mode);
   let results = (outs Aten_Tensor:$result);
+  let hasFolder = 1;
 }
 
 def Aten_EqOp : Aten_CompareOp<"eq"> {
@@ -195,7 +199,7 @@ def Aten_LogicalXorOp : Aten_CompareOp<"logical_xor"> {
   let overloads = ["aten.logical_xor.default"];
 }
 
-def Aten_WhereOp : Aten_Op<"where"> {
+def Aten_WhereOp : Aten_ElementwiseOp<"where"> {
   let summary = "self where condition is true, other elsewhere";
   let overloads = ["aten.where.self", "aten.where.ScalarSelf",
                    "aten.where.ScalarOther", "aten.where.Scalar"];
@@ -204,7 +208,7 @@ def Aten_WhereOp : Aten_Op<"where"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_ClampOp : Aten_Op<"clamp", [AttrSizedOperandSegments]> {
+def Aten_ClampOp : Aten_ElementwiseOp<"clamp", [AttrSizedOperandSegments]> {
   let summary = "min(max(self, min), max); an absent bound does not bound";
   let description = [{
     nan in self stays nan. Where min is above max the result is max.
@@ -215,21 +219,21 @@ def Aten_ClampOp : Aten_Op<"clamp", [AttrSizedOperandSegments]> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_ClampMinOp : Aten_Op<"clamp_min"> {
+def Aten_ClampMinOp : Aten_ElementwiseOp<"clamp_min"> {
   let summary = "max(self, min); nan stays nan";
   let overloads = ["aten.clamp_min.default", "aten.clamp_min.Tensor"];
   let arguments = (ins Aten_Tensor:$self, Aten_TensorOrNumber:$min);
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_ClampMaxOp : Aten_Op<"clamp_max"> {
+def Aten_ClampMaxOp : Aten_ElementwiseOp<"clamp_max"> {
   let summary = "min(self, max); nan stays nan";
   let overloads = ["aten.clamp_max.default", "aten.clamp_max.Tensor"];
   let arguments = (ins Aten_Tensor:$self, Aten_TensorOrNumber:$max);
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_LerpOp : Aten_Op<"lerp"> {
+def Aten_LerpOp : Aten_ElementwiseOp<"lerp"> {
   let summary = "self + weight * (end - self)";
   let description = [{
     Where |weight| is at least 0.5 it is end - (end - self) * (1 - weight), so
@@ -241,7 +245,7 @@ def Aten_LerpOp : Aten_Op<"lerp"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_AddcmulOp : Aten_Op<"addcmul"> {
+def Aten_AddcmulOp : Aten_ElementwiseOp<"addcmul"> {
   let summary = "self + value * tensor1 * tensor2";
   let overloads = ["aten.addcmul.default"];
   let arguments = (ins Aten_Tensor:$self, Aten_Tensor:$tensor1,
@@ -249,7 +253,7 @@ def Aten_AddcmulOp : Aten_Op<"addcmul"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_AddcdivOp : Aten_Op<"addcdiv"> {
+def Aten_AddcdivOp : Aten_ElementwiseOp<"addcdiv"> {
   let summary = "self + value * tensor1 / tensor2";
   let overloads = ["aten.addcdiv.default"];
   let arguments = (ins Aten_Tensor:$self, Aten_Tensor:$tensor1,
@@ -257,7 +261,7 @@ def Aten_AddcdivOp : Aten_Op<"addcdiv"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_MaskedFillOp : Aten_Op<"masked_fill"> {
+def Aten_MaskedFillOp : Aten_ElementwiseOp<"masked_fill"> {
   let summary = "value where mask is true, self elsewhere";
   let overloads = ["aten.masked_fill.Scalar", "aten.masked_fill.Tensor"];
   let arguments = (ins Aten_Tensor:$self, Aten_BoolTensor:$mask,

@@ -24,11 +24,16 @@ def Aten_ExternOp : Op<Aten_Dialect, "extern"> {
   let summary = "a call of any operator of the dispatcher by name";
   let description = [{
     `args` and `kwargs` are the operator's arguments in the order of its schema:
-    a tensor or a number that is a value is `#aten.operand<i>`, the i-th operand; a list is an array, None is
-    `unit`, a dtype, layout or device is a string such as `"torch.float32"`.
+    a tensor or a number that is a value is `#aten.operand<i>`, the i-th operand;
+    a list is an array, None is `unit`, a dtype, layout or device is a string
+    such as `"torch.float32"`.
+
+    Constraints: (C1) `name` is `namespace::name` or `namespace::name.overload`;
+    (C2) each `#aten.operand<i>` is one of the operands; (C3) each operand is in
+    `args` or `kwargs`.
 
     ```mlir
-    %r = aten.extern "aten::bernoulli.p"(%x) {args = [#aten.operand<0>, 0.5 : f64], kwargs = {}}
+    %r = aten.extern "aten::bernoulli.p"(%x) {args = [#aten.operand<0>, 0.5 : f64]}
         : (tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
@@ -39,6 +44,7 @@ def Aten_ExternOp : Op<Aten_Dialect, "extern"> {
   let assemblyFormat = [{
     $name `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)
   }];
+  let hasVerifier = 1;
 }
 
 #endif

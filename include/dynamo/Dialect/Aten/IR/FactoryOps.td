@@ -20,6 +20,7 @@ def Aten_FullOp : Aten_Op<"full"> {
 
 def Aten_FullLikeOp : Aten_Op<"full_like"> {
   let summary = "fill_value everywhere, in self's shape";
+  let shapes = "inferLikeFirst";
   let overloads = ["aten.full_like.default"];
   let arguments = (ins Aten_Tensor:$self, Aten_Number<>:$fill_value);
   let results = (outs Aten_Tensor:$result);
@@ -35,6 +36,7 @@ def Aten_ZerosOp : Aten_Op<"zeros"> {
 
 def Aten_ZerosLikeOp : Aten_Op<"zeros_like"> {
   let summary = "zeros in self's shape";
+  let shapes = "inferLikeFirst";
   let overloads = ["aten.zeros_like.default"];
   let arguments = (ins Aten_Tensor:$self);
   let results = (outs Aten_Tensor:$result);
@@ -50,6 +52,7 @@ def Aten_OnesOp : Aten_Op<"ones"> {
 
 def Aten_OnesLikeOp : Aten_Op<"ones_like"> {
   let summary = "ones in self's shape";
+  let shapes = "inferLikeFirst";
   let overloads = ["aten.ones_like.default"];
   let arguments = (ins Aten_Tensor:$self);
   let results = (outs Aten_Tensor:$result);
@@ -65,6 +68,7 @@ def Aten_EmptyOp : Aten_Op<"empty"> {
 
 def Aten_EmptyLikeOp : Aten_Op<"empty_like"> {
   let summary = "a tensor of no particular content, in self's shape";
+  let shapes = "inferLikeFirst";
   let overloads = ["aten.empty_like.default"];
   let arguments = (ins Aten_Tensor:$self);
   let results = (outs Aten_Tensor:$result);

@@ -10,7 +10,8 @@
 
 include "dynamo/Dialect/Aten/IR/AtenBase.td"
 
-def Aten_EmbeddingOp : Aten_Op<"embedding"> {
+def Aten_EmbeddingOp : Aten_Op<"embedding",
+    [AllElementTypesMatch<["weight", "result"]>]> {
   let summary = "rows of weight at indices";
   let description = [{
     An index out of range is the caller's error; it must not touch other memory.
@@ -34,7 +35,8 @@ def Aten_EmbeddingDenseBackwardOp : Aten_Op<"embedding_dense_backward"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_IndexOp : Aten_Op<"index"> {
+def Aten_IndexOp : Aten_Op<"index",
+    [AllElementTypesMatch<["self", "result"]>]> {
   let summary = "elements at index tensors, broadcast together (NumPy's rules)";
   let description = [{
     `indices_present` says which leading dimensions have an index tensor. The
@@ -47,7 +49,8 @@ def Aten_IndexOp : Aten_Op<"index"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_IndexPutOp : Aten_Op<"index_put"> {
+def Aten_IndexPutOp : Aten_Op<"index_put",
+    [AllElementTypesMatch<["self", "result"]>]> {
   let summary = "self with values put (or added) at index tensors";
   let description = [{
     As `aten.index`; without `accumulate` the last of equal indices wins.
@@ -59,14 +62,16 @@ def Aten_IndexPutOp : Aten_Op<"index_put"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_IndexSelectOp : Aten_Op<"index_select"> {
+def Aten_IndexSelectOp : Aten_Op<"index_select",
+    [AllElementTypesMatch<["self", "result"]>]> {
   let summary = "slices of dim at a vector of indices";
   let overloads = ["aten.index_select.default"];
   let arguments = (ins Aten_Tensor:$self, I64Attr:$dim, Aten_IntTensor:$index);
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_IndexAddOp : Aten_Op<"index_add"> {
+def Aten_IndexAddOp : Aten_Op<"index_add",
+    [AllElementTypesMatch<["self", "result"]>]> {
   let summary = "self with alpha * source added at slices of dim";
   let overloads = ["aten.index_add.default"];
   let arguments = (ins Aten_Tensor:$self, I64Attr:$dim, Aten_IntTensor:$index,
@@ -74,7 +79,8 @@ def Aten_IndexAddOp : Aten_Op<"index_add"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_GatherOp : Aten_Op<"gather"> {
+def Aten_GatherOp : Aten_Op<"gather",
+    [AllElementTypesMatch<["self", "result"]>]> {
   let summary = "result[i][j] = self[index[i][j]][j] for dim 0, and so on";
   let overloads = ["aten.gather.default"];
   let ignored = ["sparse_grad"];
@@ -91,7 +97,8 @@ def Aten_ScatterOp : Aten_Op<"scatter", [AttrSizedOperandSegments]> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_ScatterAddOp : Aten_Op<"scatter_add"> {
+def Aten_ScatterAddOp : Aten_Op<"scatter_add",
+    [AllElementTypesMatch<["self", "result"]>]> {
   let summary = "self with src added at the places that gather would read";
   let overloads = ["aten.scatter_add.default"];
   let arguments = (ins Aten_Tensor:$self, I64Attr:$dim, Aten_IntTensor:$index,
@@ -99,7 +106,8 @@ def Aten_ScatterAddOp : Aten_Op<"scatter_add"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_ScatterReduceOp : Aten_Op<"scatter_reduce"> {
+def Aten_ScatterReduceOp : Aten_Op<"scatter_reduce",
+    [AllElementTypesMatch<["self", "result"]>]> {
   let summary = "self with src reduced into the places that gather would read";
   let description = [{
     `reduce` is `"sum"`, `"prod"`, `"mean"`, `"amax"` or `"amin"`.

@@ -231,7 +231,7 @@ def Aten_MseLossOp : Aten_Op<"mse_loss"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_MseLossBackwardOp : Aten_Op<"mse_loss_backward"> {
+def Aten_MseLossBackwardOp : Aten_ElementwiseOp<"mse_loss_backward"> {
   let summary = "gradient of mse_loss for self";
   let overloads = ["aten.mse_loss_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_Tensor:$self,
@@ -258,7 +258,7 @@ def Aten_NllLossBackwardOp : Aten_Op<"nll_loss_backward"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_NativeDropoutBackwardOp : Aten_Op<"native_dropout_backward"> {
+def Aten_NativeDropoutBackwardOp : Aten_ElementwiseOp<"native_dropout_backward"> {
   let summary = "grad_output * mask * scale";
   let overloads = ["aten.native_dropout_backward.default"];
   let arguments = (ins Aten_Tensor:$grad_output, Aten_BoolTensor:$mask,

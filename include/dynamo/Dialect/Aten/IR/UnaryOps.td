@@ -170,7 +170,7 @@ def Aten_TruncOp : Aten_UnaryOp<"trunc"> {
   let overloads = ["aten.trunc.default"];
 }
 
-def Aten_RoundOp : Aten_Op<"round"> {
+def Aten_RoundOp : Aten_ElementwiseOp<"round"> {
   let summary = "self rounded to `decimals` places, halves to even";
   let overloads = ["aten.round.default", "aten.round.decimals"];
   let arguments = (ins Aten_Tensor:$self,
@@ -203,7 +203,7 @@ def Aten_IsfiniteOp : Aten_UnaryOp<"isfinite", Aten_BoolTensor> {
   let overloads = ["aten.isfinite.default"];
 }
 
-def Aten_NanToNumOp : Aten_Op<"nan_to_num"> {
+def Aten_NanToNumOp : Aten_ElementwiseOp<"nan_to_num"> {
   let summary = "nan, inf and -inf replaced by numbers";
   let description = [{
     An absent `nan` is 0, absent `posinf` and `neginf` are the largest and the
@@ -216,7 +216,7 @@ def Aten_NanToNumOp : Aten_Op<"nan_to_num"> {
   let results = (outs Aten_Tensor:$result);
 }
 
-def Aten_ToCopyOp : Aten_Op<"to_copy"> {
+def Aten_ToCopyOp : Aten_ElementwiseOp<"to_copy"> {
   let summary = "self converted to the element type of the result";
   let description = [{
     Floats to integers truncate towards 0, anything to bool compares with 0.
@@ -224,18 +224,21 @@ def Aten_ToCopyOp : Aten_Op<"to_copy"> {
   let overloads = ["aten._to_copy.default"];
   let arguments = (ins Aten_Tensor:$self);
   let results = (outs Aten_Tensor:$result);
+  let hasFolder = 1;
 }
 
-def Aten_AliasOp : Aten_Op<"alias"> {
+def Aten_AliasOp : Aten_MoveOp<"alias"> {
   let summary = "self; values have no identity, so clone, detach and alias are all this op";
   let description = [{
     The result has self's shape and element type; it always folds away.
   }];
+  let shapes = "inferLikeFirst";
   let overloads = ["aten.alias.default", "aten.clone.default",
                    "aten.detach.default", "aten.lift_fresh_copy.default",
                    "aten.lift_fresh.default"];
   let arguments = (ins Aten_Tensor:$self);
   let results = (outs Aten_Tensor:$result);
+  let hasFolder = 1;
 }
 
 def Aten_CopyOp : Aten_Op<"copy"> {
@@ -247,6 +250,7 @@ def Aten_CopyOp : Aten_Op<"copy"> {
 
 def Aten_FillOp : Aten_Op<"fill"> {
   let summary = "value everywhere, in self's shape and element type";
+  let shapes = "inferLikeFirst";
   let overloads = ["aten.fill.Scalar", "aten.fill.Tensor"];
   let arguments = (ins Aten_Tensor:$self, Aten_TensorOrNumber:$value);
   let results = (outs Aten_Tensor:$result);

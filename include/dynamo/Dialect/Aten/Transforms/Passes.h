@@ -8,6 +8,8 @@
 #ifndef DYNAMO_DIALECT_ATEN_TRANSFORMS_PASSES_H
 #define DYNAMO_DIALECT_ATEN_TRANSFORMS_PASSES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/Pass.h"
 
 namespace dynamo::aten {

@@ -10,16 +10,38 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AtenInferShapesPass : Pass<"aten-infer-shapes", "::mlir::func::FuncOp"> {
+  let summary = "Refine unknown sizes of results from operands and attributes";
+  let description = [{
+    *Input*: a function of aten operations, in whose result types sizes may be
+    unknown (`?`).
+
+    *Output*: the same with every size that the operations' shape rules tell;
+    the function's result types follow.  A user outside of the dialect sees the
+    old type through a `tensor.cast`.
+
+    *Does not*: make a known size unknown, change ranks or element types, or
+    look into what `aten.extern` computes.
+
+    Example: `test/Dialect/Aten/infer-shapes.mlir`.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def AtenVerifyContractPass : Pass<"verify-aten", "::mlir::ModuleOp"> {
   let summary = "Check the contract of phase P1 (functional aten on values)";
   let description = [{
-    *Input*: TODO
+    *Input*: a module of phase P1.
 
-    *Output*: TODO
+    *Output*: the same module; fails unless (C1) it holds one function,
+    `@main`, and nothing else; (C2) that function is one block; (C3) its
+    operations are aten's, `arith.constant` and `func.return`; (C4) values are
+    ranked tensors without an encoding or builtin numbers (f64, i64, i1), with
+    the element types of P1 unless only `aten.extern` makes and reads them.
 
-    *Does not*: TODO
+    *Does not*: check what the operations' own verifiers do.
 
-    Example: `TODO`.
+    Example: `test/Dialect/Aten/verify-aten.mlir`.
   }];
 }
 
