@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+//   %r = aten.gelu %x {approximate = "tanh"} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+//   %g = aten.gelu_backward %dy, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef DYNAMO_DIALECT_ATEN_IR_ACTIVATIONOPS_TD
 #define DYNAMO_DIALECT_ATEN_IR_ACTIVATIONOPS_TD

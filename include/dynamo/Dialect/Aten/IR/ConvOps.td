@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+//   %r = aten.convolution %x, %w {dilation = array<i64: 1, 1>, groups = 1 : i64,
+//       output_padding = array<i64: 0, 0>, padding = array<i64: 1, 1>, stride = array<i64: 2, 2>,
+//       transposed = false} : (tensor<1x3x8x8xf32>, tensor<16x3x3x3xf32>) -> tensor<1x16x4x4xf32>
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef DYNAMO_DIALECT_ATEN_IR_CONVOPS_TD
 #define DYNAMO_DIALECT_ATEN_IR_CONVOPS_TD

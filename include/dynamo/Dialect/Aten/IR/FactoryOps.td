@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+//   %n = arith.constant 0.5 : f64
+//   %r = aten.full %n {size = array<i64: 4, 8>} : (f64) -> tensor<4x8xf32>
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef DYNAMO_DIALECT_ATEN_IR_FACTORYOPS_TD
 #define DYNAMO_DIALECT_ATEN_IR_FACTORYOPS_TD

@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// x[:, i]:
+//
+//   %r = aten.index %x, %i {indices_present = array<i1: false, true>}
+//       : (tensor<4x8xf32>, tensor<3xi64>) -> tensor<4x3xf32>
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef DYNAMO_DIALECT_ATEN_IR_INDEXOPS_TD
 #define DYNAMO_DIALECT_ATEN_IR_INDEXOPS_TD

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+//   %one = arith.constant 1 : i64
+//   %r = aten.addmm %bias, %x, %w, %one, %one
+//       : (tensor<5xf32>, tensor<4x3xf32>, tensor<3x5xf32>, i64, i64) -> tensor<4x5xf32>
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef DYNAMO_DIALECT_ATEN_IR_LINEAROPS_TD
 #define DYNAMO_DIALECT_ATEN_IR_LINEAROPS_TD

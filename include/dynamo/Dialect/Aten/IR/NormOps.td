@@ -4,6 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A gradient that output_mask leaves out is an absent result:
+//
+//   %dx, %db = aten.native_layer_norm_backward %dy, %x, %mean, %rstd {normalized_shape = array<i64: 8>,
+//       operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>, output_mask = array<i1: true, false, true>,
+//       resultSegmentSizes = array<i32: 1, 0, 1>}
+//       : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x1xf32>, tensor<4x1xf32>) -> (tensor<4x8xf32>, tensor<8xf32>)
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef DYNAMO_DIALECT_ATEN_IR_NORMOPS_TD
 #define DYNAMO_DIALECT_ATEN_IR_NORMOPS_TD

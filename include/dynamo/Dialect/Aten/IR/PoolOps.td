@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+//   %r, %i = aten.max_pool2d_with_indices %x {kernel_size = array<i64: 2, 2>}
+//       : (tensor<1x3x8x8xf32>) -> (tensor<1x3x4x4xf32>, tensor<1x3x4x4xi64>)
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef DYNAMO_DIALECT_ATEN_IR_POOLOPS_TD
 #define DYNAMO_DIALECT_ATEN_IR_POOLOPS_TD

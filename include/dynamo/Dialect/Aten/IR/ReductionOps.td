@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+//   %r = aten.sum %x {dim = array<i64: -1>, keepdim = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+//   %v, %i = aten.max_dim %x {dim = 1 : i64} : (tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xi64>)
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef DYNAMO_DIALECT_ATEN_IR_REDUCTIONOPS_TD
 #define DYNAMO_DIALECT_ATEN_IR_REDUCTIONOPS_TD

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+//   %v = aten.view %x {size = array<i64: 2, -1>} : (tensor<4x8xf32>) -> tensor<2x16xf32>
+//   %p:2 = aten.split %x {dim = 1 : i64, split_size = 4 : i64}
+//       : (tensor<4x8xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef DYNAMO_DIALECT_ATEN_IR_SHAPEOPS_TD
 #define DYNAMO_DIALECT_ATEN_IR_SHAPEOPS_TD
