@@ -581,31 +581,38 @@ LogicalResult ConvKernel::lowerPack(linalg::GenericOp tile) {
   TileEmitter e(rw, loc, &func.front());
   auto vecType = [&](int64_t n) { return VectorType::get({n}, elem); };
   Value empty = e.empty({k, features}, elem);
-  int64_t blocks = features % 8 ? 0 : features / 8,
-          wide = blocks ? k / 8 * 8 : 0;
-  Value packed =
-      e.loop(e.index(wide), 8, empty, [&](Value iv, ValueRange carried) {
-        Value out = carried[0];
-        for (int64_t block = 0; block < blocks; ++block) {
-          TileEmitter::Values rows;
-          for (int64_t r = 0; r < 8; ++r)
-            rows.push_back(
-                e.read(vecType(8), flat, {e.index(block * 8 + r), iv}));
-          for (auto [c, column] : llvm::enumerate(e.transpose8x8(rows)))
-            out = e.write(column, out, {e.add(iv, c), e.index(block * 8)});
-        }
-        return TileEmitter::Values{out};
-      })[0];
+  // Loops rather than long chains of writes, which bufferisation is slow on.
+  using Values = TileEmitter::Values;
+  int64_t wide = features % 8 == 0 ? k / 8 * 8 : 0;
+  auto transposed = [&](Value iv, Value f, Value result) {
+    Values rows;
+    for (int64_t r = 0; r < 8; ++r)
+      rows.push_back(e.read(vecType(8), flat, {e.add(f, r), iv}));
+    for (auto [c, column] : llvm::enumerate(e.transpose8x8(rows)))
+      result = e.write(column, result, {e.add(iv, c), f});
+    return Values{result};
+  };
+  Value packed = e.loop(e.index(wide), 8, empty, [&](Value iv, ValueRange o) {
+    return e.loop(e.index(features), 8, o, [&](Value f, ValueRange carried) {
+      return transposed(iv, f, carried[0]);
+    });
+  })[0];
   // The rest one column at a time.
-  packed = e.loop(
-      e.index(wide), e.index(k), 1, packed, [&](Value iv, ValueRange carried) {
-        TileEmitter::Values lanes;
-        for (int64_t r = 0; r < features; ++r)
-          lanes.push_back(e.extract(flat, {e.index(r), iv}));
-        Value column =
-            vector::FromElementsOp::create(rw, loc, vecType(features), lanes);
-        return TileEmitter::Values{
-            e.write(column, carried[0], {iv, e.index(0)})};
+  int64_t chunk = features % 8 == 0 ? 8 : features % 4 == 0 ? 4 : 1;
+  auto gathered = [&](Value iv, Value f, Value result) {
+    Values lanes;
+    for (int64_t r = 0; r < chunk; ++r)
+      lanes.push_back(e.extract(flat, {e.add(f, r), iv}));
+    Value column =
+        vector::FromElementsOp::create(rw, loc, vecType(chunk), lanes);
+    return Values{e.write(column, result, {iv, f})};
+  };
+  packed =
+      e.loop(e.index(wide), e.index(k), 1, packed, [&](Value iv, ValueRange o) {
+        return e.loop(e.index(features), chunk, o,
+                      [&](Value f, ValueRange carried) {
+                        return gathered(iv, f, carried[0]);
+                      });
       })[0];
   rw.replaceOp(tile,
                tensor::ExpandShapeOp::create(rw, loc, out, packed, outGroups));

@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @k
 // CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (56, 64) step (14, 16)
 // CHECK:   scf.for %{{.*}} = %c0 to %c576 step %c8
-// CHECK-COUNT-48: vector.shuffle
+// CHECK-COUNT-24: vector.shuffle
 // CHECK:   scf.for %{{.*}} = %c0 to %c14 step %c1
 // CHECK:     scf.for %{{.*}} = %c0 to %c56 step %c4
 // CHECK:       scf.for %{{.*}} = %c0 to %c3
