@@ -2,7 +2,7 @@
 """Checks that every operation of the aten dialect occurs in a test of the dialect.
 
 Reads the importer's table, which is made from the TableGen records:
-check_ops_tested.py build/python/dynamo_mlir/_aten_ops.json.  Exit status 1 and
+ops_tested.py build/python/dynamo_mlir/_aten_ops.json.  Exit status 1 and
 one line per operation that no test has.
 """
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 def main():
     table = json.loads(Path(sys.argv[1]).read_text())
     operations = {entry["mnemonic"] for entry in table.values()} | {"extern"}
-    tests = Path(__file__).resolve().parent / "Dialect" / "Aten"
+    tests = Path(__file__).resolve().parent
     used = set()
     for test in tests.glob("*.mlir"):
         used.update(re.findall(r"= aten\.(\w+)", test.read_text()))
