@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Capture/Bindings.h"
 #include "GraphBuilder.h"
 #include "Runner.h"
 #include "TorchShim.h"
@@ -145,6 +146,8 @@ PYBIND11_MODULE(_C, m) {
       PyErr_SetString(type.ptr(), failure.message.c_str());
     }
   });
+
+  dynamo::capture::bindCapture(m);
 
   py::class_<OperandIndex>(m, "Operand")
       .def(py::init<int64_t>())

@@ -1,0 +1,25 @@
+//===- Bindings.h - Capture's part of the extension module -------- C++ -*-===//
+//
+// Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// dynamo_mlir._C.capture: one function per component adds what it shows to
+// Python.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DYNAMO_PYTHON_CAPTURE_BINDINGS_H
+#define DYNAMO_PYTHON_CAPTURE_BINDINGS_H
+
+#include <pybind11/pybind11.h>
+
+namespace dynamo::capture {
+
+/// Makes the submodule `capture` of the extension module.
+void bindCapture(pybind11::module_ &module);
+
+} // namespace dynamo::capture
+
+#endif // DYNAMO_PYTHON_CAPTURE_BINDINGS_H
