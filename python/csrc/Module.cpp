@@ -261,6 +261,23 @@ PYBIND11_MODULE(_C, m) {
       },
       "Whether tensors are reached through torch's C functions, and if not, "
       "why.");
+  m.def(
+      "torch_raw",
+      [] {
+        const TorchShim &shim = TorchShim::get();
+        TorchWords words;
+        return py::make_tuple(shim.raw() != nullptr, shim.whyNotRaw(),
+                              shim.words(words));
+      },
+      "Whether tensors' metadata is read in place, why not, and whether "
+      "torch's "
+      "state is.");
+  m.def("torch_words", [] {
+    TorchWords words;
+    TorchShim::get().words(words);
+    return py::make_tuple(words.autograd, words.included, words.excluded,
+                          words.functions, words.process);
+  });
   m.def("set_torch_shim", [](bool on) { TorchShim::get().setFast(on); });
   m.def("describe_tensor", [](py::object tensor) {
     TensorView view;

@@ -77,6 +77,10 @@ TorchShim::TorchShim() {
   if (reason.empty())
     calibrate();
   calibrated = reason.empty();
+  if (calibrated) {
+    calibrateRaw();
+    loadState();
+  }
 }
 
 py::object TorchShim::dtypeObject(int32_t dtype) const {
@@ -112,6 +116,22 @@ void TorchShim::load() {
   find(fromBlob, cpu, "torch_from_blob");
   find(layoutStrided, cpu, "aoti_torch_layout_strided");
   find(wrap, python, "_Z16THPVariable_WrapRKN2at10TensorBaseE");
+  core = dlopen((folder + "/lib/libc10.so").c_str(), RTLD_NOLOAD | RTLD_NOW);
+  auto findMaybe = [](auto &function, void *library, const char *name) {
+    void *address = library ? dlsym(library, name) : nullptr;
+    std::memcpy(&function, &address, sizeof(address));
+  };
+  findMaybe(requiresGradC, core, "_ZNK3c1010TensorImpl13requires_gradEv");
+  findMaybe(autogradState, core, "_ZN3c1013AutogradState13get_tls_stateEv");
+  findMaybe(defaultDtype, core, "_ZN3c1017get_default_dtypeEv");
+  findMaybe(functionModes, cpu,
+            "_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
+  findMaybe(functionsDisabled, cpu,
+            "_ZN2at4impl22PythonTorchFunctionTLS18get_disabled_stateEv");
+  findMaybe(globalContext, cpu, "_ZN2at13globalContextEv");
+  findMaybe(deterministic, cpu, "_ZNK2at7Context23deterministicAlgorithmsEv");
+  findMaybe(deterministicWarns, cpu,
+            "_ZNK2at7Context31deterministicAlgorithmsWarnOnlyEv");
   void *threads = dlsym(cpu, "_ZN2at15get_num_threadsEv"); // may be missing
   std::memcpy(&getNumThreads, &threads, sizeof(threads));
 }

@@ -36,10 +36,99 @@ struct TensorView {
   std::vector<int64_t> sizeStore, strideStore;
 };
 
+/// Where the parts of a tensor lie in its TensorImpl, in bytes from its start;
+/// found at start-up by looking for what known tensors must hold.
+struct TensorOffsets {
+  int32_t storage, autograd, rank, offset, dtype, device, keys;
+  /// In the autograd metadata: the node that made the tensor, and the flag
+  /// that requires_grad_ sets.
+  int32_t gradFn, requiresGrad;
+  /// Up to this rank sizes and strides lie in the TensorImpl behind the rank,
+  /// of more dims behind a pointer there: sizes, then strides.
+  static constexpr int64_t inlineRank = 5;
+};
+
+/// Reads a tensor's metadata in place; valid while the tensor is not changed.
+/// Only where TorchShim::raw() is not null.
+class RawTensor {
+public:
+  RawTensor(const TensorOffsets &at, PyObject *tensor, int64_t handleOffset)
+      : at(at), impl(*reinterpret_cast<char **>(
+                    reinterpret_cast<char *>(tensor) + handleOffset)) {}
+  const char *address() const { return impl; }
+  int64_t rank() const { return read<int64_t>(at.rank); }
+  const int64_t *sizes() const {
+    const int64_t *first = pointer<int64_t>(at.rank) + 1;
+    return rank() <= TensorOffsets::inlineRank
+               ? first
+               : *reinterpret_cast<const int64_t *const *>(first);
+  }
+  const int64_t *strides() const {
+    return sizes() + (rank() <= TensorOffsets::inlineRank
+                          ? TensorOffsets::inlineRank
+                          : rank());
+  }
+  int64_t storageOffset() const { return read<int64_t>(at.offset); }
+  int32_t dtype() const { return read<uint16_t>(at.dtype); }
+  int32_t deviceType() const { return read<int8_t>(at.device); }
+  int32_t deviceIndex() const { return read<int8_t>(at.device + 1); }
+  uint64_t keys() const { return read<uint64_t>(at.keys); }
+  const void *storage() const { return read<const void *>(at.storage); }
+  /// Null: the tensor takes no part in autograd.
+  const char *autograd() const { return read<const char *>(at.autograd); }
+  bool hasGradFn() const {
+    const char *meta = autograd();
+    return meta && *reinterpret_cast<void *const *>(meta + at.gradFn);
+  }
+
+private:
+  template <typename T> const T *pointer(int32_t offset) const {
+    return reinterpret_cast<const T *>(impl + offset);
+  }
+  template <typename T> T read(int32_t offset) const {
+    return *pointer<T>(offset);
+  }
+  const TensorOffsets &at;
+  const char *impl;
+};
+
+/// What torch keeps per thread and for the process that every operator depends
+/// on, as words to be compared.
+struct TorchWords {
+  uint64_t autograd = 0; ///< grad mode, inference mode and their like, as bits
+  uint64_t included = 0, excluded = 0; ///< dispatch keys: autocast, modes, ...
+  uint64_t functions = 0; ///< depth of torch function modes, how far disabled
+  uint64_t process = 0;   ///< default dtype, deterministic algorithms
+  bool operator==(const TorchWords &o) const {
+    return autograd == o.autograd && included == o.included &&
+           excluded == o.excluded && functions == o.functions &&
+           process == o.process;
+  }
+};
+
 class TorchShim {
 public:
   /// The process's shim; torch is imported already.
   static TorchShim &get();
+
+  /// Null: tensors' metadata is read by the official ways only.
+  const TensorOffsets *raw() const { return rawKnown ? &offsets : nullptr; }
+  const std::string &whyNotRaw() const { return rawReason; }
+  /// For tests.
+  void setRaw(bool on) { rawKnown = on && rawReason.empty(); }
+  RawTensor rawTensor(PyObject *tensor) const {
+    return RawTensor(offsets, tensor, handleOffset);
+  }
+  /// Of any tensor; no Python code runs. Only where raw() is not null.
+  bool requiresGrad(const RawTensor &tensor) const {
+    const char *meta = tensor.autograd();
+    if (!meta)
+      return false;
+    return meta[offsets.requiresGrad] || tensor.hasGradFn() ||
+           requiresGradC(tensor.address());
+  }
+  /// torch's state at this moment; false: it can't be read this way.
+  bool words(TorchWords &out) const;
 
   /// False: the Python methods are used.
   bool fast() const { return calibrated; }
@@ -63,7 +152,25 @@ private:
   TorchShim();
   void load();
   void calibrate();
+  /// Finds the offsets, and tries them against Python's answers.
+  void calibrateRaw();
+  bool findOffsets();
+  void loadState();
   pybind11::object dtypeObject(int32_t dtype) const;
+
+  TensorOffsets offsets = {};
+  bool rawKnown = false, stateKnown = false;
+  std::string rawReason = "not looked for";
+  void *core = nullptr; ///< torch's lowest library
+  int32_t autogradByte = -1;
+  bool (*requiresGradC)(const void *) = nullptr;
+  void *(*autogradState)() = nullptr;
+  int64_t (*functionModes)() = nullptr;
+  int32_t (*functionsDisabled)() = nullptr;
+  void *(*globalContext)() = nullptr;
+  bool (*deterministic)(const void *) = nullptr;
+  bool (*deterministicWarns)(const void *) = nullptr;
+  uint16_t (*defaultDtype)() = nullptr;
 
   using Handle = void *;
   bool calibrated = false;

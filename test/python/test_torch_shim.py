@@ -53,3 +53,30 @@ def test_new_tensors(road, dtype):
 def test_inference_tensors_under_inference_mode(road):
     with torch.inference_mode():
         assert _C.empty_tensor([2], [1], 6).is_inference()
+
+
+def test_metadata_and_state_are_read_in_place():
+    assert _C.torch_raw() == (True, "", True)
+
+
+def test_words_follow_the_state():
+    def words():
+        return _C.torch_words()
+
+    plain = words()
+    for manager in (torch.no_grad(), torch.inference_mode(), torch.autocast("cpu"), torch.overrides.TorchFunctionMode(),
+                    torch.utils._python_dispatch.TorchDispatchMode(), torch._C.DisableTorchFunction()):
+        with manager:
+            assert words() != plain, manager
+        assert words() == plain, manager
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert words() != plain
+    finally:
+        torch.set_default_dtype(torch.float32)
+    torch.use_deterministic_algorithms(True)
+    try:
+        assert words() != plain
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert words() == plain

@@ -17,6 +17,8 @@
 #ifndef DYNAMO_PYTHON_CAPTURE_TRACE_H
 #define DYNAMO_PYTHON_CAPTURE_TRACE_H
 
+#include "TorchShim.h"
+
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -68,29 +70,33 @@ struct Source {
   int64_t number = 0;
 };
 
-/// What a tensor must look like.
+/// What a tensor must look like; made by describeTensor (TorchState.h).
 struct TensorSpec {
   Ref type; ///< the Python class
   int32_t dtype = -1;
   int32_t deviceType = 0, deviceIndex = -1;
   std::vector<int64_t> sizes, strides;
   int64_t offset = -1; ///< storage offset, -1: any
+  /// The dispatch keys: layout, conjugate and negative views, inference
+  /// tensors, subclasses that dispatch, wrappers of transforms.
+  uint64_t keys = 0;
   bool requiresGrad = false, isLeaf = true;
 };
 
 enum class Check : uint8_t {
   Type,     ///< type(x) is `object`; the type and its bases are unchanged
   Identity, ///< x is `object`
-  Equal,    ///< same type and value as `object`, a value without identity: None,
-            ///< bool, int, float (by bits), complex, str, bytes, range, slice,
-            ///< tuple or frozenset of such, dtype, device, torch.Size
-  Absent,   ///< the step from the parent finds nothing
-  Length,   ///< len(x) == index, x a list, tuple, dict, set, deque
-  Keys,     ///< the keys of the dict or the elements of the set x, in iteration
-            ///< order, equal the tuple `object`
-  Tensor,   ///< x looks like `tensor`
-  Function, ///< code, defaults and keyword defaults of the function x are
-            ///< unchanged
+  Equal,  ///< same type and value as `object`, a value without identity: None,
+          ///< bool, int, float (by bits), complex, str, bytes, range, slice,
+          ///< tuple or frozenset of such, dtype, device, torch.Size
+  Absent, ///< the step from the parent finds nothing
+  Length, ///< len(x) == index, x a list, tuple, dict, set, deque
+  Keys,   ///< the keys of the dict or the elements of the set x, in iteration
+          ///< order, equal the tuple `object`
+  Tensor, ///< x looks like `tensor`
+  Function, ///< code, defaults and keyword defaults of the function x are the
+            ///< objects that `object`, a function, has when the trace is handed
+            ///< over, or a tuple (code, defaults, keyword defaults)
   Same,     ///< x is the object at `other`
   Distinct, ///< x is not the object at `other`
   NoOverlap ///< tensors x and `other` share no memory
@@ -145,12 +151,12 @@ struct Effect {
     DelAttr,
     SetItem, ///< target[operands[0]] = operands[1]; dict, list, deque
     DelItem,
-    SetCell,   ///< of a cell; no operand: empties it
-    Call,      ///< type(target).name(target, *operands): a method in C, its
-               ///< result is dropped
+    SetCell,    ///< of a cell; no operand: empties it
+    Call,       ///< type(target).name(target, *operands): a method in C, its
+                ///< result is dropped
     CopyTensor, ///< target.copy_(operands[0]) below autograd: a write into an
                 ///< outside tensor
-    GradMode,  ///< torch.set_grad_enabled(operands[0])
+    GradMode,   ///< torch.set_grad_enabled(operands[0])
   };
   Kind kind;
   Value *target = nullptr;
@@ -177,13 +183,15 @@ struct Break {
   int32_t depth = 0; ///< frames below the segment's
 };
 
-/// State of torch that every operator depends on, at the segment's start.
+/// State of torch that every operator depends on, at the segment's start; made
+/// by readTorchState (TorchState.h) before the observer pushes modes of its
+/// own.
 struct TorchState {
   bool gradMode = true, inferenceMode = false;
-  bool autocast = false; ///< on any device
-  Ref autocastState;     ///< tuple, when on
-  Ref defaultDtype;
-  bool deterministic = false;
+  python::TorchWords words;
+  /// All of it as a tuple, where `words` can't be read; (dtype, ...) of
+  /// autocast where that is on; else null.
+  Ref details;
 };
 
 struct Trace {

@@ -1,0 +1,130 @@
+//===- Guards.h - Checks a trace's guards at a call --------------- C++ -*-===//
+//
+// Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sources and guards of a trace as a flat list of steps over registers, run by
+// one loop at each call: no allocation and none of the user's code.
+//
+// What is read from one dict is a group behind one comparison of the dict's
+// version: while that is what it was when the group last held, its registers
+// still hold the same objects, and the checks on them that a change of the dict
+// alone could break are jumped over.  So a tree of modules costs a few loads per
+// module, however many attributes were read.
+//
+// Objects that guards name are held weakly where their type allows it: with one
+// of them the program is dead, and never holds again.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DYNAMO_PYTHON_CAPTURE_GUARDS_H
+#define DYNAMO_PYTHON_CAPTURE_GUARDS_H
+
+#include "Capture/Trace.h"
+
+namespace dynamo::capture {
+
+/// What a segment sees of a frame, borrowed from whoever runs it.
+struct FrameView {
+  PyObject **locals = nullptr; ///< localsplus; cells are made already
+  int32_t numLocals = 0;
+  PyObject **stack = nullptr; ///< value stack from its bottom
+  int32_t stackDepth = 0;
+  PyObject *function = nullptr;
+  /// Where the frame goes on, set by a segment that does not return.
+  int32_t next = 0;
+};
+
+class GuardProgram {
+public:
+  static constexpr int32_t kHit = -1;
+
+  /// Null if the trace holds something that can't be checked; `error` says what.
+  static std::unique_ptr<GuardProgram> create(const Trace &trace,
+                                              std::string &error);
+  ~GuardProgram();
+  GuardProgram(const GuardProgram &) = delete;
+  GuardProgram &operator=(const GuardProgram &) = delete;
+
+  /// kHit, or a number for `describe`.
+  int32_t run(const FrameView &frame);
+  /// The object at a source after a hit, borrowed, until anything else runs
+  /// that may execute Python code.
+  PyObject *value(int32_t source) const { return registers[source]; }
+  /// Drops objects that a run had to make.
+  void release() {
+    if (!made.empty())
+      dropMade();
+  }
+
+  /// An object that a guard names is gone.
+  bool dead() const { return isDead; }
+  int32_t numGuards() const { return static_cast<int32_t>(guards.size()); }
+  int32_t numSteps() const { return static_cast<int32_t>(steps.size()); }
+  /// "type(x.config) is BertConfig": what must hold.
+  std::string describe(int32_t guard) const;
+  /// The user's line that relied on it: "model.py:12", or empty.
+  std::string where(int32_t guard) const;
+  /// What the last run that failed at this guard met there.
+  std::string found(int32_t guard) const;
+  std::string sourceText(int32_t source) const;
+
+  int traverse(visitproc visit, void *arg) const;
+
+private:
+  enum class Op : uint8_t;
+  struct Step {
+    Op op;
+    Access access;
+    int32_t to = 0, from = 0; ///< registers
+    int32_t guard = 0;        ///< reported on failure
+    int32_t skip = 0;         ///< of Enter*: the step behind the group
+    PyObject *object = nullptr;
+    uint64_t word = 0;
+  };
+  /// Copies for texts; `key` and `object` borrowed while not dead.
+  struct SourceNote {
+    Access access;
+    int32_t parent;
+    int64_t index;
+    PyObject *key;
+  };
+  struct GuardNote {
+    Check check;
+    int32_t source, other;
+    int64_t index;
+    PyObject *object;
+    std::shared_ptr<const TensorSpec> tensor;
+    Ref file;
+    int32_t line;
+  };
+  struct Builder;
+
+  GuardProgram() = default;
+  /// Keeps the object, weakly where possible; borrowed from then on.
+  PyObject *keep(PyObject *object);
+  void dropMade();
+  int32_t fail(int32_t guard) { return guard; }
+
+  std::vector<Step> steps;
+  std::vector<PyObject *> registers;
+  std::vector<PyObject *> made; ///< owned
+  std::vector<std::shared_ptr<const TensorSpec>> tensors;
+  std::vector<Ref> strong, weak;
+  Ref onDeath;
+  bool isDead = false;
+
+  std::vector<SourceNote> sources;
+  std::vector<GuardNote> guards;
+  Ref localNames;
+};
+
+/// Whether two values without identity are the same: type and value, floats by
+/// their bits. Other objects are the same if they are one object.
+bool sameValue(PyObject *a, PyObject *b);
+
+} // namespace dynamo::capture
+
+#endif // DYNAMO_PYTHON_CAPTURE_GUARDS_H
