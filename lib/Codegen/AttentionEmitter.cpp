@@ -297,7 +297,9 @@ AttentionEmitter::State AttentionEmitter::emitKeyBlock(Value query, Value start,
           State s(args);
           Value weights = few ? scoresByDots(query, rows, start, count)
                               : scores(query, keys, rows, start);
-          // Scale, mask and the new maxima.
+          // Scale, mask and the new maxima. Both ways write the same scratch:
+          // with one each, no one could tell which buffer is read behind.
+          Value maxima = e.scratch({(int64_t)llvm::alignTo(rowBlock, 8)}, type);
           Values masked;
           if (isTail) {
             auto choose = scf::IfOp::create(
@@ -305,16 +307,16 @@ AttentionEmitter::State AttentionEmitter::emitKeyBlock(Value query, Value start,
                 [&](OpBuilder &, Location) {
                   scf::YieldOp::create(
                       e.b, e.loc,
-                      maskScores(weights, s.top, rows, start, tail));
+                      maskScores(weights, s.top, maxima, rows, start, tail));
                 },
                 [&](OpBuilder &, Location) {
-                  scf::YieldOp::create(
-                      e.b, e.loc,
-                      maskScores(weights, s.top, rows, start, keyBlock));
+                  scf::YieldOp::create(e.b, e.loc,
+                                       maskScores(weights, s.top, maxima, rows,
+                                                  start, keyBlock));
                 });
             masked = Values(choose.getResults());
           } else {
-            masked = maskScores(weights, s.top, rows, start,
+            masked = maskScores(weights, s.top, maxima, rows, start,
                                 std::min(keyBlock, keyCount));
           }
           weights = masked[0];

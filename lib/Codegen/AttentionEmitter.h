@@ -76,9 +76,10 @@ private:
                      mlir::Value start);
   mlir::Value scoresByDots(mlir::Value query, const Rows &rows,
                            mlir::Value start, mlir::Value count);
-  /// Scales and masks the scores of `rows`; gives them and their new maxima.
-  Values maskScores(mlir::Value scores, mlir::Value top, const Rows &rows,
-                    mlir::Value start, int64_t count);
+  /// Scales and masks the scores of `rows`; gives them and their new maxima,
+  /// which are written to `newTop`.
+  Values maskScores(mlir::Value scores, mlir::Value top, mlir::Value newTop,
+                    const Rows &rows, mlir::Value start, int64_t count);
   mlir::Value maskVector(mlir::Value row, mlir::Value start, int64_t width);
   mlir::Value addValues(mlir::Value weights, mlir::Value values,
                         mlir::Value factors, mlir::Value out, const Rows &rows,

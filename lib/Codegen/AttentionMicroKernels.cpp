@@ -165,9 +165,9 @@ Value AttentionEmitter::max(Value x, Value y) {
   return arith::SelectOp::create(e.b, e.loc, greater, y, x);
 }
 
-Values AttentionEmitter::maskScores(Value scores, Value top, const Rows &rows,
-                                    Value start, int64_t count) {
-  Value newTop = e.scratch({(int64_t)llvm::alignTo(rowBlock, 8)}, type);
+Values AttentionEmitter::maskScores(Value scores, Value top, Value newTop,
+                                    const Rows &rows, Value start,
+                                    int64_t count) {
   VectorType vector = vectorOf(keyBlock);
   Value scale = splat(op.getScale().convertToDouble(), vector);
   Value none = splat(lowest, vector);
