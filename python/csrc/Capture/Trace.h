@@ -51,6 +51,7 @@ enum class Access : uint8_t {
   CellContents, ///< of a cell
   Closure,      ///< cell `index` of a function's closure
   Code,         ///< parent.__code__ of a function
+  Globals,      ///< parent.__globals__ of a function
   Defaults,     ///< parent.__defaults__ of a function
   KwDefaults,   ///< parent.__kwdefaults__ of a function
   MethodSelf,   ///< parent.__self__ of a bound method (also of C methods)
@@ -86,14 +87,16 @@ struct TensorSpec {
 enum class Check : uint8_t {
   Type,     ///< type(x) is `object`; the type and its bases are unchanged
   Identity, ///< x is `object`
-  Equal,  ///< same type and value as `object`, a value without identity: None,
-          ///< bool, int, float (by bits), complex, str, bytes, range, slice,
-          ///< tuple or frozenset of such, dtype, device, torch.Size
-  Absent, ///< the step from the parent finds nothing
-  Length, ///< len(x) == index, x a list, tuple, dict, set, deque
-  Keys,   ///< the keys of the dict or the elements of the set x, in iteration
-          ///< order, equal the tuple `object`
-  Tensor, ///< x looks like `tensor`
+  Equal,   ///< same type and value as `object`, a value without identity: None,
+           ///< bool, int, float (by bits), complex, str, bytes, range, slice,
+           ///< tuple or frozenset of such, dtype, device, torch.Size
+  Absent,  ///< the step from the parent finds nothing
+  Present, ///< the step from the parent finds something
+  Class,   ///< the class x (a Constant) and its bases are unchanged
+  Length,  ///< len(x) == index, x a list, tuple, dict, set, deque
+  Keys,    ///< the keys of the dict or the elements of the set x, in iteration
+           ///< order, equal the tuple `object`
+  Tensor,  ///< x looks like `tensor`
   Function, ///< code, defaults and keyword defaults of the function x are the
             ///< objects that `object`, a function, has when the trace is handed
             ///< over, or a tuple (code, defaults, keyword defaults)
