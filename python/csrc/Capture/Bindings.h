@@ -20,6 +20,9 @@ namespace dynamo::capture {
 /// Makes the submodule `capture` of the extension module.
 void bindCapture(pybind11::module_ &module);
 
+// The parts of it, each with its component.
+void bindDriverTesting(pybind11::module_ &capture);
+
 } // namespace dynamo::capture
 
 #endif // DYNAMO_PYTHON_CAPTURE_BINDINGS_H
