@@ -74,7 +74,7 @@ class PythonHandler : public StopHandler {
 public:
   explicit PythonHandler(py::object callback) : callback(std::move(callback)) {}
 
-  Step onStop(FrameView &frame, int unit) override {
+  Step onStop(StoppedFrame &frame, int unit) override {
     try {
       return decide(frame, unit);
     } catch (py::error_already_set &error) {
@@ -84,12 +84,12 @@ public:
     }
     return Step::raise(unit);
   }
-  void onObserved(FrameView &) override { ++observed; }
+  void onObserved(StoppedFrame &) override { ++observed; }
 
   int observed = 0;
 
 private:
-  Step decide(FrameView &frame, int unit) {
+  Step decide(StoppedFrame &frame, int unit) {
     auto code = py::reinterpret_borrow<py::object>(
         reinterpret_cast<PyObject *>(frame.code()));
     py::object answer =
@@ -129,7 +129,7 @@ private:
 /// and put together again.
 class TortureHandler : public StopHandler {
 public:
-  Step onStop(FrameView &frame, int unit) override {
+  Step onStop(StoppedFrame &frame, int unit) override {
     // Nothing may depend on what lies above the stack.
     PyObject **stack = frame.stack();
     for (int i = frame.stackDepth(), n = compat::stackSize(frame.code()); i < n;

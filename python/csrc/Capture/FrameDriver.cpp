@@ -341,17 +341,20 @@ int dynamo::capture::entryUnit(PyCodeObject *code) {
 }
 
 //===----------------------------------------------------------------------===//
-// FrameView
+// StoppedFrame
 //===----------------------------------------------------------------------===//
 
-PyObject *FrameView::function() const { return compat::function(frame); }
-PyObject **FrameView::locals() const { return compat::locals(frame); }
-int FrameView::numLocals() const { return compat::numLocals(frame); }
-PyObject **FrameView::stack() const { return compat::stack(frame); }
-int FrameView::stackDepth() const { return compat::stackDepth(frame); }
+PyObject *StoppedFrame::function() const { return compat::function(frame); }
+PyObject **StoppedFrame::locals() const { return compat::locals(frame); }
+int StoppedFrame::numLocals() const { return compat::numLocals(frame); }
+PyObject **StoppedFrame::stack() const { return compat::stack(frame); }
+int StoppedFrame::stackDepth() const { return compat::stackDepth(frame); }
+void StoppedFrame::setStackDepth(int depth) {
+  compat::setStackDepth(frame, depth);
+}
 
-void FrameView::replace(PyObject *const *newLocals, PyObject *const *newStack,
-                        int depth) {
+void StoppedFrame::replace(PyObject *const *newLocals,
+                           PyObject *const *newStack, int depth) {
   int count = numLocals(), oldDepth = stackDepth();
   std::vector<PyObject *> old(locals(), locals() + count + oldDepth);
   if (count)
@@ -433,7 +436,7 @@ private:
   Plan *plan;
   Counted<Plan> keep;
   int64_t &stops;
-  FrameView view;
+  StoppedFrame view;
   int unit = 0;
   int backward = 0;
   PyObject *result = nullptr;

@@ -33,9 +33,9 @@ namespace dynamo::capture {
 
 /// A frame that has stopped.  It is the thread's innermost frame for Python
 /// code that runs meanwhile.
-class FrameView {
+class StoppedFrame {
 public:
-  FrameView(PyThreadState *thread, Frame *frame, PyCodeObject *original)
+  StoppedFrame(PyThreadState *thread, Frame *frame, PyCodeObject *original)
       : threadState(thread), frame(frame), original(original) {}
 
   PyThreadState *thread() const { return threadState; }
@@ -51,6 +51,8 @@ public:
   /// The value stack, 0 is the bottom; slots may be null (PUSH_NULL). Borrowed.
   PyObject **stack() const;
   int stackDepth() const;
+  /// For who has put values into the slots itself, up to the code's stack size.
+  void setStackDepth(int depth);
 
   /// Puts `numLocals()` locals and `depth` stack values into the frame,
   /// stealing references (null: unbound).  What was there is dropped at the
@@ -98,11 +100,11 @@ public:
   /// The frame has stopped before the instruction at `unit`; no exception is
   /// set, and only `Step::raise` leaves one.  May run Python code, change plans
   /// (this one too) and start other frames of the same code.
-  virtual Step onStop(FrameView &frame, int unit) = 0;
+  virtual Step onStop(StoppedFrame &frame, int unit) = 0;
   /// The stretch that was to be observed is over: by `comeBack`, or because the
   /// frame has returned, yielded or raised.  Runs before a following `onStop`;
   /// an exception may be set and stays.
-  virtual void onObserved(FrameView &frame) { (void)frame; }
+  virtual void onObserved(StoppedFrame &frame) { (void)frame; }
 };
 
 /// Whether frames of a code object can stop here: at the start of an
