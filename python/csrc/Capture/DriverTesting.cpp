@@ -84,7 +84,11 @@ public:
     }
     return Step::raise(unit);
   }
-  void onObserved(StoppedFrame &) override { ++observed; }
+  bool startObserving(StoppedFrame &frame) override {
+    compat::setTrace(frame.thread(), watch, watcher.ptr());
+    return true;
+  }
+  void onObserved(StoppedFrame &, bool, PyObject *) override { ++observed; }
 
   int observed = 0;
 
@@ -101,6 +105,8 @@ private:
     auto name = py::cast<std::string>(tuple[0]);
     if (name == "leave")
       return Step::leave();
+    if (name == "single")
+      return Step::single();
     if (name == "return")
       return Step::returns(py::object(tuple[1]).release().ptr());
     if (name == "raise") {
@@ -112,7 +118,7 @@ private:
     }
     if (name == "observe") {
       watcher = tuple[1];
-      return Step::observe(watch, watcher.ptr());
+      return Step::observe();
     }
     if (name != "resume")
       throw py::value_error("no such step: " + name);

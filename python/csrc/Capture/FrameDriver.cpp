@@ -146,7 +146,7 @@ struct Residual {
 Residual *Residual::first = nullptr;
 
 /// What is known of a unit.
-enum : uint8_t { IsStart = 1, CanStop = 2, IsStop = 4 };
+enum : uint8_t { IsStart = 1, CanStop = 2, IsStop = 4, InGroup = 8 };
 
 struct Plan : Extra {
   explicit Plan(PyCodeObject *code);
@@ -160,7 +160,7 @@ struct Plan : Extra {
     step = Counted<Residual>();
   }
   bool isStop(int unit) const { return flags[unit] & IsStop; }
-  bool valid(int unit) const {
+  bool isStart(int unit) const {
     return unit >= 0 && unit < static_cast<int>(flags.size()) &&
            (flags[unit] & IsStart);
   }
@@ -243,7 +243,7 @@ static void findStops(PyCodeObject *code, std::vector<uint8_t> &flags,
     compat::Instruction instruction = compat::decode(code, unit);
     flags[unit] = IsStart;
     before[unit] = last;
-    bool can = unit > entry && !inGroup;
+    bool wasInGroup = inGroup, can = unit > entry && !inGroup;
     switch (instruction.opcode) {
     case RESUME:
     case RETURN_VALUE:
@@ -267,6 +267,8 @@ static void findStops(PyCodeObject *code, std::vector<uint8_t> &flags,
       can = true;
     if (can)
       flags[unit] |= CanStop;
+    else if (wasInGroup)
+      flags[unit] |= InGroup;
     last = instruction.unit;
     unit = instruction.next;
   }
@@ -425,9 +427,11 @@ private:
   bool evaluate(Residual *residual, bool throwflag);
   /// Runs on to the next stop of the plan.
   bool goOn(bool throwflag);
-  /// Runs the instruction at `unit`, and on to the next stop.
+  /// Runs the instruction at `unit`. True if the frame then stands at `unit`.
   bool stepOver();
-  bool observe(const Step &step);
+  /// As `stepOver`, and on to the next stop of the plan.
+  bool passStop();
+  bool observe();
   /// For a handler that goes back and back again without the evaluator.
   bool pending();
 
@@ -450,12 +454,17 @@ bool Run::evaluate(Residual *residual, bool throwflag) {
   compat::swapCode(frame, plan->code);
   // RETURN_VALUE of the program's is no place to stop, and a yield where there
   // is a stop would not have run.
-  bool stopped = unit >= 0 && unit < static_cast<int>(plan->flags.size()) &&
-                 (plan->flags[unit] & CanStop) && residual->isPatched(unit) &&
-                 (result || !PyErr_Occurred());
-  if (stopped) // What was popped is in the frame still, and owned by it.
-    compat::setStackDepth(frame, compat::stackDepth(frame) + 1);
-  return stopped;
+  bool stopped = plan->isStart(unit) &&
+                 (plan->flags[unit] & (CanStop | InGroup)) &&
+                 residual->isPatched(unit) && (result || !PyErr_Occurred());
+  if (!stopped)
+    return false;
+  // What was popped is in the frame still, and owned by it.
+  compat::setStackDepth(frame, compat::stackDepth(frame) + 1);
+  // KW_NAMES and PRECALL may run twice: the second time changes nothing.
+  while (!(plan->flags[unit] & CanStop))
+    --unit;
+  return true;
 }
 
 bool Run::goOn(bool throwflag) {
@@ -468,55 +477,66 @@ bool Run::goOn(bool throwflag) {
 }
 
 bool Run::stepOver() {
-  if (unit == plan->entry || !plan->isStop(unit)) {
-    // In front of it runs nothing, or the handler has taken the stop out.
-    compat::setLastUnit(frame, unit - 1);
-    return goOn(false);
-  }
   Counted<Residual> residual = plan->stepCopy();
+  int now = unit;
+  compat::setLastUnit(frame, now - 1);
   if (!residual) {
-    compat::setLastUnit(frame, unit - 1);
     result = compat::evaluate(thread, frame, false);
     return false;
   }
-  int now = unit;
-  compat::setLastUnit(frame, now - 1);
+  // At the entry there is nothing to take out.
   residual->unpatch(now);
   bool stopped = evaluate(residual.get(), false);
-  residual->patch(now, -1);
-  if (!stopped)
-    return false;
-  if (plan->isStop(unit))
-    return true;
+  if (now != plan->entry)
+    residual->patch(now, -1);
+  return stopped;
+}
+
+bool Run::passStop() {
+  // In front of the entry nothing runs; elsewhere the handler may have taken
+  // the stop out.
+  if (unit != plan->entry && plan->isStop(unit)) {
+    if (!stepOver())
+      return false;
+    if (plan->isStop(unit))
+      return true;
+  }
   compat::setLastUnit(frame, unit - 1);
   return goOn(false);
 }
 
-bool Run::observe(const Step &step) {
+bool Run::observe() {
   Counted<Residual> residual = plan->newResidual(/*adaptive=*/false);
   PyFrameObject *object = compat::frameObject(thread, frame);
   if (!residual || !object) {
     PyErr_Clear();
-    return stepOver();
+    return passStop();
   }
-  Observation current{frame, plan, residual.get(), false, observation};
-  observation = &current;
   // At the entry the CALL event comes first, as for any frame.
   compat::setEvents(object, false, true);
   compat::setLastUnit(frame, unit - 1);
-  compat::setTrace(thread, step.trace, step.object);
+  compat::swapCode(frame, residual->copy);
+  bool observes = plan->handler->startObserving(view);
+  compat::swapCode(frame, plan->code);
+  if (!observes) {
+    compat::setEvents(object, true, false);
+    return passStop();
+  }
+  Py_tracefunc trace = compat::traceFunction(thread);
+  Observation current{frame, plan, residual.get(), false, observation};
+  observation = &current;
   bool stopped = evaluate(residual.get(), false);
   observation = current.outer;
   {
     SavedException saved;
-    if (compat::traceFunction(thread) == step.trace)
+    if (trace && compat::traceFunction(thread) == trace)
       compat::setTrace(thread, nullptr, nullptr);
     if (PyFrameObject *left = compat::frameObjectIfAny(frame))
       compat::setEvents(left, true, false);
     if (stopped)
       compat::setLastUnit(frame, unit);
     compat::enterFrame(thread, frame);
-    plan->handler->onObserved(view);
+    plan->handler->onObserved(view, !stopped, stopped ? nullptr : result);
     compat::leaveFrame(thread, frame);
   }
   return stopped;
@@ -548,12 +568,15 @@ PyObject *Run::run(bool throwflag) {
     compat::leaveFrame(thread, frame);
     switch (step.kind) {
     case Step::Original:
+      stopped = passStop();
+      break;
+    case Step::Single:
       stopped = stepOver();
       break;
     case Step::Resume:
     case Step::Raise: {
       bool raises = step.kind == Step::Raise;
-      if (!plan->valid(step.unit)) {
+      if (!plan->isStart(step.unit)) {
         if (!PyErr_Occurred())
           PyErr_Format(
               PyExc_SystemError,
@@ -575,7 +598,7 @@ PyObject *Run::run(bool throwflag) {
     case Step::Return:
       return step.object;
     case Step::Observe:
-      stopped = observe(step);
+      stopped = observe();
       break;
     case Step::Leave:
       compat::setLastUnit(frame, unit - 1);
@@ -758,8 +781,9 @@ void FrameDriver::comeBack(PyThreadState *thread) {
   if (compat::currentFrame(thread) != current->frame)
     return;
   int unit = compat::lastUnit(current->frame);
-  if (unit >= 0 && (plan->flags[unit] & CanStop) && unit != plan->entry)
-    residual->patch(unit, plan->before[unit]);
+  if (plan->isStart(unit) && (plan->flags[unit] & (CanStop | InGroup)) &&
+      unit != plan->entry)
+    residual->patch(unit, -1);
 }
 
 Frame *FrameDriver::observedFrame(PyThreadState *) const {

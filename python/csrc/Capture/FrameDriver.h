@@ -70,26 +70,26 @@ struct Step {
   enum Kind : uint8_t {
     Original, ///< CPython runs the instruction at the stop, and goes on to the
               ///< next stop
-    Resume,   ///< the frame, whose slots the handler has set, goes on at `unit`
-    Return,   ///< the frame returns `object` (a new reference, stolen)
-    Raise,    ///< the exception that is set is raised at `unit`
-    Observe, ///< CPython runs on from the stop under the trace function `trace`
-             ///< with argument `object` (borrowed, may be null), until
-             ///< `comeBack` or the end of the frame
+    Single,  ///< CPython runs the instruction at the stop; the handler is asked
+             ///< again wherever that leads
+    Resume,  ///< the frame, whose slots the handler has set, goes on at `unit`
+    Return,  ///< the frame returns `object` (a new reference, stolen)
+    Raise,   ///< the exception that is set is raised at `unit`
+    Observe, ///< CPython runs on from the stop without stops, and the handler
+             ///< observes (`StopHandler::startObserving`), until `comeBack` or
+             ///< the end of the frame
     Leave,   ///< CPython runs the rest of the frame without stops
   };
   Kind kind = Original;
   int unit = 0;
   PyObject *object = nullptr;
-  Py_tracefunc trace = nullptr;
 
   static Step original() { return {}; }
+  static Step single() { return {Single}; }
   static Step resume(int unit) { return {Resume, unit}; }
   static Step returns(PyObject *object) { return {Return, 0, object}; }
   static Step raise(int unit) { return {Raise, unit}; }
-  static Step observe(Py_tracefunc trace, PyObject *argument) {
-    return {Observe, 0, argument, trace};
-  }
+  static Step observe() { return {Observe}; }
   static Step leave() { return {Leave}; }
 };
 
@@ -101,10 +101,20 @@ public:
   /// set, and only `Step::raise` leaves one.  May run Python code, change plans
   /// (this one too) and start other frames of the same code.
   virtual Step onStop(StoppedFrame &frame, int unit) = 0;
-  /// The stretch that was to be observed is over: by `comeBack`, or because the
-  /// frame has returned, yielded or raised.  Runs before a following `onStop`;
-  /// an exception may be set and stays.
-  virtual void onObserved(StoppedFrame &frame) { (void)frame; }
+  /// After `Step::observe`: the frame is about to go on, in a copy of its code
+  /// (`FrameDriver::originalOf`), with opcode events on; sets the thread's
+  /// trace function.  False, without an exception: it is not observed after
+  /// all, as with `Step::original`.
+  virtual bool startObserving(StoppedFrame &frame) {
+    (void)frame;
+    return false;
+  }
+  /// The stretch is over, by `comeBack` or because the frame has left: `left`,
+  /// with `result` (borrowed) if it returned or yielded, else with an
+  /// exception, which stays.  Runs before a following `onStop`.
+  virtual void onObserved(StoppedFrame &frame, bool left, PyObject *result) {
+    (void)frame, (void)left, (void)result;
+  }
 };
 
 /// Whether frames of a code object can stop here: at the start of an

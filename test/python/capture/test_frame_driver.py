@@ -211,6 +211,34 @@ def test_leave_runs_the_rest_without_stops():
     assert len(seen) == 1
 
 
+def test_single_steps_ask_again_wherever_the_instruction_leads():
+    def f(x):
+        try:
+            if x:
+                raise KeyError(x)
+        except KeyError:
+            return [helper(key=x)]
+        return 0
+
+    def helper(key):
+        return key + 1
+
+    seen = []
+
+    def handler(code, at, locals, stack):
+        seen.append(at)
+        return ("single",)
+
+    for x, result in ((0, 0), (4, [5])):
+        seen.clear()
+        with planned(f, [capture.entry_unit(f.__code__)], handler):
+            assert f(x) == result
+        stops = every_stop(f)
+        assert seen[0] == capture.entry_unit(f.__code__) and set(seen) < set(stops)
+        raised = unit(f, "PUSH_EXC_INFO") in seen
+        assert raised == bool(x) and (unit(f, "KW_NAMES") in seen) == bool(x)
+
+
 def test_an_end_where_no_instruction_starts_is_an_error():
     def f(x):
         return len(x)
@@ -580,6 +608,27 @@ def test_observation_until_the_handler_is_asked_again():
     assert {code for _, code, _ in events} == {f.__code__, helper.__code__}
     assert events[-1] == (7, f.__code__, end)
     assert sys.gettrace() is None
+
+
+def test_observation_that_ends_inside_a_call_group_comes_back_before_it():
+    class Counter:
+        def method(self, x, *, key):
+            return x + key
+
+    def f(counter):
+        bound = counter.method
+        return bound(1, key=2), counter.method(3, key=4)
+
+    for nth, end in enumerate(units(f, "CALL")):
+        asked = []
+
+        def handler(code, at, locals, stack):
+            asked.append(at)
+            return ("observe", lambda event, code, at: event == 7 and at == end) if len(asked) == 1 else None
+
+        with planned(f, [capture.entry_unit(f.__code__)], handler):
+            assert f(Counter()) == (3, 7)
+        assert asked == [capture.entry_unit(f.__code__), units(f, "KW_NAMES")[nth]]
 
 
 def test_observation_that_ends_in_a_callee_comes_back_at_the_next_stop():
