@@ -7,6 +7,8 @@
 
 #include "Capture/TorchState.h"
 
+#include <pybind11/stl.h>
+
 namespace py = pybind11;
 using namespace dynamo;
 using namespace dynamo::capture;
