@@ -13,7 +13,7 @@
 #ifndef DYNAMO_PYTHON_CAPTURE_BINDINGS_H
 #define DYNAMO_PYTHON_CAPTURE_BINDINGS_H
 
-#include <pybind11/pybind11.h>
+#include "Pybind.h"
 
 namespace dynamo::capture {
 

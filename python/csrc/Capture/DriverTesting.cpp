@@ -15,7 +15,6 @@
 #include "Capture/CPythonCompatInline.h"
 #include "Capture/FrameDriver.h"
 
-#include <pybind11/stl.h>
 #include <random>
 
 namespace py = pybind11;

@@ -11,8 +11,8 @@
 // What is read from one dict is a group behind one comparison of the dict's
 // version: while that is what it was when the group last held, its registers
 // still hold the same objects, and the checks on them that a change of the dict
-// alone could break are jumped over.  So a tree of modules costs a few loads per
-// module, however many attributes were read.
+// alone could break are jumped over.  So a tree of modules costs a few loads
+// per module, however many attributes were read.
 //
 // Objects that guards name are held weakly where their type allows it: with one
 // of them the program is dead, and never holds again.
@@ -41,7 +41,8 @@ class GuardProgram {
 public:
   static constexpr int32_t kHit = -1;
 
-  /// Null if the trace holds something that can't be checked; `error` says what.
+  /// Null if the trace holds something that can't be checked; `error` says
+  /// what.
   static std::unique_ptr<GuardProgram> create(const Trace &trace,
                                               std::string &error);
   ~GuardProgram();
