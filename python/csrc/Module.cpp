@@ -15,7 +15,8 @@
 #include "Runner.h"
 #include "TorchShim.h"
 
-#include "Pybind.h"
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 namespace py = pybind11;
 using namespace dynamo::python;
@@ -271,6 +272,7 @@ PYBIND11_MODULE(_C, m) {
       "Whether tensors' metadata is read in place, why not, and whether "
       "torch's "
       "state is.");
+  m.def("set_torch_raw", [](bool on) { TorchShim::get().setRaw(on); });
   m.def("torch_words", [] {
     TorchWords words;
     TorchShim::get().words(words);

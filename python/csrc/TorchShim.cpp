@@ -22,8 +22,7 @@ std::vector<int64_t> dynamo::python::denseStrides(const int64_t *sizes,
   return strides;
 }
 
-/// Bytes per element by the number of torch's ScalarType.
-static int64_t elementBytes(int32_t dtype) {
+int64_t dynamo::python::elementBytes(int32_t dtype) {
   switch (dtype) {
   case 2:
   case 5:
@@ -31,10 +30,14 @@ static int64_t elementBytes(int32_t dtype) {
     return 2;
   case 3:
   case 6:
+  case 8: // complex of two halves
     return 4;
   case 4:
   case 7:
+  case 9:
     return 8;
+  case 10:
+    return 16;
   default:
     return 1;
   }

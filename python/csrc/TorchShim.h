@@ -17,8 +17,8 @@
 #ifndef DYNAMO_PYTHON_TORCHSHIM_H
 #define DYNAMO_PYTHON_TORCHSHIM_H
 
-#include "Pybind.h"
 #include <cstdint>
+#include <pybind11/pybind11.h>
 #include <string>
 #include <vector>
 
@@ -199,6 +199,8 @@ private:
   int (*getNumThreads)() = nullptr;
 };
 
+/// Bytes per element by the number of torch's ScalarType.
+int64_t elementBytes(int32_t dtype);
 /// Row-major strides of a shape.
 std::vector<int64_t> denseStrides(const int64_t *sizes, int64_t rank);
 

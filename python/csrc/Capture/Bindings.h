@@ -13,15 +13,14 @@
 #ifndef DYNAMO_PYTHON_CAPTURE_BINDINGS_H
 #define DYNAMO_PYTHON_CAPTURE_BINDINGS_H
 
-#include "Pybind.h"
+#include <pybind11/pybind11.h>
 
 namespace dynamo::capture {
 
+/// Traces made by hand and what reports show of segments.
+void bindSegments(pybind11::module_ &capture);
 /// Makes the submodule `capture` of the extension module.
 void bindCapture(pybind11::module_ &module);
-
-// The parts of it, each with its component.
-void bindDriverTesting(pybind11::module_ &capture);
 
 } // namespace dynamo::capture
 

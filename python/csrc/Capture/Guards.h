@@ -75,7 +75,26 @@ public:
   int traverse(visitproc visit, void *arg) const;
 
 private:
-  enum class Op : uint8_t;
+  enum class Op : uint8_t {
+    Load,       ///< to = one step from `from`; fails where there is nothing
+    LoadAbsent, ///< fails where there is something
+    EnterAttrs, ///< begins a group of attributes of `from`; `object`: its type
+    EnterDict,  ///< begins a group of items of the dict `from`
+    Member,     ///< to = member `object` of the group; `skip`: inline index
+    MemberAbsent,
+    Adopt,       ///< ends the group that step `from` began
+    TypeVersion, ///< of the type `object`
+    Type,
+    Is,
+    Equal,
+    Length,
+    Keys,
+    Tensor,
+    Function, ///< `object`: tuple of code, defaults, keyword defaults
+    Same,
+    Distinct,
+    NoOverlap,
+  };
   struct Step {
     Op op;
     Access access;
@@ -107,7 +126,6 @@ private:
   /// Keeps the object, weakly where possible; borrowed from then on.
   PyObject *keep(PyObject *object);
   void dropMade();
-  int32_t fail(int32_t guard) { return guard; }
 
   std::vector<Step> steps;
   std::vector<PyObject *> registers;
@@ -116,15 +134,20 @@ private:
   std::vector<Ref> strong, weak;
   Ref onDeath;
   bool isDead = false;
+  PyObject *met = nullptr; ///< where the last run failed
 
   std::vector<SourceNote> sources;
   std::vector<GuardNote> guards;
-  Ref localNames;
+  Ref localNames; ///< tuple, or null
 };
 
 /// Whether two values without identity are the same: type and value, floats by
 /// their bits. Other objects are the same if they are one object.
 bool sameValue(PyObject *a, PyObject *b);
+/// Number of elements, -1 where that is no container of C's.
+int64_t lengthOf(PyObject *object);
+/// None for a null pointer; borrowed.
+inline PyObject *orNone(PyObject *object) { return object ? object : Py_None; }
 
 } // namespace dynamo::capture
 

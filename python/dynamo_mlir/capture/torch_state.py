@@ -46,3 +46,9 @@ def describe_tensor(t):
     return (dtype_number(t.dtype), 100 + len(t.device.type) if device is None else device,
             -1 if t.device.index is None else t.device.index, tuple(t.shape), tuple(t.stride()) if strided else (),
             t.storage_offset() if strided else 0, torch._C._dispatch_keys(t).raw_repr(), t.requires_grad, t.is_leaf)
+
+
+def copy_below_autograd(target, value):
+    """A write that autograd does not see: the operators were recorded below it."""
+    with torch._C._AutoDispatchBelowAutograd():
+        target.copy_(value)

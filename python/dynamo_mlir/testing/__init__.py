@@ -1,3 +1,0 @@
-# Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
-# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tools that test capture against whole programs of others."""
