@@ -13,6 +13,7 @@
 #include "dynamo/Conversion/Passes.h"
 #include "dynamo/Dialect/Aten/IR/Aten.h"
 #include "dynamo/Dialect/Aten/Transforms/Passes.h"
+#include "dynamo/Dialect/Py/IR/Py.h"
 #include "dynamo/Dialect/Rt/IR/Rt.h"
 #include "dynamo/Dialect/Rt/Transforms/Passes.h"
 #include "dynamo/Pipelines/Passes.h"
@@ -27,7 +28,7 @@ void dynamo::registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllToLLVMIRTranslations(registry);
-  registry.insert<aten::AtenDialect, rt::RtDialect>();
+  registry.insert<aten::AtenDialect, py::PyDialect, rt::RtDialect>();
 }
 
 void dynamo::registerAllPasses() {
