@@ -24,6 +24,7 @@ using namespace dynamo::codegen;
 using Values = AttentionEmitter::Values;
 
 static constexpr double lowest = -std::numeric_limits<double>::infinity();
+/// Steps of the inner loops; two made LLVM extract lanes (see the matmul).
 static constexpr int64_t kUnroll = 4;
 
 /// Keys [start, start + keyBlock) as columns: panels [panel][feature][nr].

@@ -140,24 +140,116 @@ static void separateDestinations(func::FuncOp func) {
   }
 }
 
-/// A parallel loop that makes a result from nothing makes it in the output.
-/// What empty tensor elimination does, for kernels on which its search, which
-/// takes every path back from a write, does not end in time.
-static void makeResultsInOutputs(func::FuncOp func) {
+/// The operand whose buffer `value` takes over when it is computed in place.
+static OpOperand *getDestination(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return nullptr;
+  if (auto loop = dyn_cast<scf::ForallOp>(result.getOwner()))
+    return loop.getTiedOpOperand(result);
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(result.getOwner()))
+    return loop.getTiedLoopInit(result);
+  if (auto op = dyn_cast<DestinationStyleOpInterface>(result.getOwner()))
+    return op.getTiedOpOperand(result);
+  return nullptr;
+}
+
+namespace {
+/// How a value came to be in place, last operation first, from a tensor without
+/// content.
+struct Chain {
+  SmallVector<Operation *> ops;
+  /// Of the first operation, which is given the `tensor.empty`.
+  OpOperand *start = nullptr;
+};
+} // namespace
+
+static std::optional<Chain> getChain(Value value) {
+  Chain chain;
+  while (OpOperand *destination = getDestination(value)) {
+    chain.ops.push_back(destination->getOwner());
+    chain.start = destination;
+    value = destination->get();
+  }
+  if (!chain.start || !value.getDefiningOp<tensor::EmptyOp>())
+    return std::nullopt;
+  return chain;
+}
+
+/// Whether the chain can move to its end: nothing else uses what it makes.
+static bool canSink(const Chain &chain) {
+  Block *block = chain.ops.front()->getBlock();
+  return llvm::all_of(chain.ops, [&](Operation *op) {
+    return op->getBlock() == block && op->getNumResults() == 1 &&
+           op->getResult(0).hasOneUse() && isPure(op);
+  });
+}
+
+/// What starts from nothing and is then put into an output, or a part of
+/// another tensor, starts from that instead, so that it is made in place. Any
+/// content will do for a tensor without content, so this is right even where
+/// bufferisation finds that the place is needed and makes a copy. One walk back
+/// from each result: upstream's empty tensor elimination follows every path
+/// from a write and does not end in time on long ones.
+static void nameDestinations(func::FuncOp func) {
+  Block &entry = func.getBody().front();
   for (auto store : llvm::to_vector(
-           func.getBody()
-               .front()
-               .getOps<bufferization::MaterializeInDestinationOp>())) {
-    auto loop = store.getSource().getDefiningOp<scf::ForallOp>();
-    if (!loop || !isa<MemRefType>(store.getDest().getType()))
+           entry.getOps<bufferization::MaterializeInDestinationOp>())) {
+    std::optional<Chain> chain = getChain(store.getSource());
+    if (!chain)
       continue;
-    OpOperand *init = loop.getTiedOpOperand(cast<OpResult>(store.getSource()));
-    if (!init->get().getDefiningOp<tensor::EmptyOp>())
-      continue;
-    OpBuilder builder(loop);
-    init->set(bufferization::ToTensorOp::create(
-        builder, store.getLoc(), init->get().getType(), store.getDest(),
+    // The buffer may be a view that is made behind the chain.
+    SmallVector<Operation *> views;
+    Value buffer = store.getDest();
+    while (Operation *view = buffer.getDefiningOp()) {
+      views.push_back(view);
+      buffer = view->getOperand(0);
+    }
+    Operation *first = chain->ops.back();
+    for (Operation *view : llvm::reverse(views))
+      if (!view->isBeforeInBlock(first))
+        view->moveBefore(first);
+    OpBuilder builder(first);
+    chain->start->set(bufferization::ToTensorOp::create(
+        builder, store.getLoc(), chain->start->get().getType(), store.getDest(),
         /*restrict=*/true, /*writable=*/true));
+  }
+
+  SmallVector<Operation *> inserts;
+  func.walk([&](Operation *op) {
+    if (isa<tensor::InsertSliceOp, tensor::ParallelInsertSliceOp>(op))
+      inserts.push_back(op);
+  });
+  // The outer ones first: what is put into a part may consist of parts.
+  DominanceInfo dominance(func);
+  for (Operation *op : llvm::reverse(inserts)) {
+    auto name = [&](auto insert) {
+      std::optional<Chain> chain = getChain(insert.getSource());
+      if (!chain)
+        return;
+      Operation *first = chain->ops.back();
+      bool isKnown = llvm::all_of(insert->getOperands(), [&](Value operand) {
+        return operand == insert.getSource() ||
+               dominance.properlyDominates(operand, first);
+      });
+      if (!isKnown) {
+        // A concatenation of computed parts: each is made when it is its turn.
+        if (first->getBlock() != op->getBlock() || !canSink(*chain))
+          return;
+        for (Operation *link : llvm::reverse(chain->ops))
+          link->moveBefore(op);
+      }
+      OpBuilder builder(first);
+      chain->start->set(tensor::ExtractSliceOp::create(
+          builder, op->getLoc(),
+          cast<RankedTensorType>(chain->start->get().getType()),
+          insert.getDest(), insert.getMixedOffsets(), insert.getMixedSizes(),
+          insert.getMixedStrides()));
+    };
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      name(insert);
+    else
+      name(cast<tensor::ParallelInsertSliceOp>(op));
   }
 }
 
@@ -267,55 +359,58 @@ struct BufferizeKernel
       return signalPassFailure();
     if (failed(promoteToStack(func)))
       return signalPassFailure();
-    cleanUp(func);
+    // The parallel loops of a kernel that comes on memory write its outputs: of
+    // one that folded away, every part of the range would write them again.
+    cleanUp(func, onTensors ? patterns : patternsWithoutForall);
   }
 
   LogicalResult bufferize(func::FuncOp func) {
     if (failed(passDestinations(func)))
       return failure();
-    cleanUp(func);
+    cleanUp(func, patterns);
     separateDestinations(func);
     copyWrittenInputs(func);
-    IRRewriter rewriter(&getContext());
-    auto strategy = getOperation()->getAttrOfType<StringAttr>("rt.strategy");
-    if (strategy && strategy.getValue() == "conv")
-      makeResultsInOutputs(func);
-    else if (failed(bufferization::eliminateEmptyTensors(rewriter, func)))
-      return failure();
+    nameDestinations(func);
     bufferization::OneShotBufferizationOptions options;
     options.setFunctionBoundaryTypeConversion(
         bufferization::LayoutMapOption::IdentityLayoutMap);
     bufferization::BufferizationState state;
     if (failed(bufferization::runOneShotBufferize(func, options, state)))
       return failure();
-    cleanUp(func);
+    cleanUp(func, patterns);
     return verifyCopies(func);
   }
 
   /// The canonicalisation patterns are collected once per pass, not per use.
   LogicalResult initialize(MLIRContext *context) override {
-    RewritePatternSet set(context);
-    for (StringRef name : {"tensor", "memref", "scf", "linalg", "bufferization",
-                           "affine", "arith"})
-      if (Dialect *dialect = context->getLoadedDialect(name))
-        dialect->getCanonicalizationPatterns(set);
-    for (RegisteredOperationName op : context->getRegisteredOperations())
-      if (llvm::is_contained({"tensor", "memref", "scf", "linalg",
-                              "bufferization", "affine", "vector"},
-                             op.getDialectNamespace()))
-        op.getCanonicalizationPatterns(set, context);
-    patterns = FrozenRewritePatternSet(std::move(set));
+    auto collect = [&](bool withForall) {
+      RewritePatternSet set(context);
+      for (StringRef name : {"tensor", "memref", "scf", "linalg",
+                             "bufferization", "affine", "arith"})
+        if (Dialect *dialect = context->getLoadedDialect(name))
+          dialect->getCanonicalizationPatterns(set);
+      for (RegisteredOperationName op : context->getRegisteredOperations())
+        if (llvm::is_contained({"tensor", "memref", "scf", "linalg",
+                                "bufferization", "affine", "vector"},
+                               op.getDialectNamespace()) &&
+            (withForall ||
+             op.getStringRef() != scf::ForallOp::getOperationName()))
+          op.getCanonicalizationPatterns(set, context);
+      return FrozenRewritePatternSet(std::move(set));
+    };
+    patterns = collect(/*withForall=*/true);
+    patternsWithoutForall = collect(/*withForall=*/false);
     return success();
   }
 
   /// Folds, drops dead and double operations and copies onto themselves.
-  void cleanUp(func::FuncOp func) {
+  void cleanUp(func::FuncOp func, const FrozenRewritePatternSet &patterns) {
     (void)applyPatternsGreedily(func, patterns);
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance(func);
     eliminateCommonSubExpressions(rewriter, dominance, func);
   }
 
-  FrozenRewritePatternSet patterns;
+  FrozenRewritePatternSet patterns, patternsWithoutForall;
 };
 } // namespace

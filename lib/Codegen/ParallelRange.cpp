@@ -34,9 +34,12 @@ namespace dynamo::codegen {
 using namespace mlir;
 using namespace dynamo::codegen;
 
-/// A linalg loop nest gives its outer loops to the range until that has this
-/// many tiles; the rest stay ordinary loops, whose indices need no division.
+/// A linalg loop nest is cut into about this many tiles, unless they would be
+/// of fewer operations than the next number. The range takes whole outer loops
+/// and blocks of the next; the rest stay ordinary loops, whose indices need no
+/// division and which LLVM vectorises.
 static constexpr int64_t kEnoughTiles = 512;
+static constexpr int64_t kMinTileWork = 1024;
 
 //===----------------------------------------------------------------------===//
 // Who touches what
@@ -226,22 +229,56 @@ static void toSequential(RewriterBase &rewriter, Operation *op) {
   inlineBody(rewriter, op, ivs);
 }
 
+/// The number of times that the innermost of the loops in `block` runs.
+static int64_t countTrips(Block &block) {
+  int64_t most = 1;
+  for (Operation &op : block)
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      if (auto bounds = getStaticBounds(loop))
+        most = std::max(most, bounds->count[0] * countTrips(*loop.getBody()));
+  return most;
+}
+
+/// Iterations of each dimension that a tile of the range has. Those of a
+/// strategy are tiles as they are.
+static SmallVector<int64_t> chooseTile(Operation *op,
+                                       const StaticBounds &bounds) {
+  SmallVector<int64_t> tile(bounds.count.size(), 1);
+  if (isa<scf::ForallOp>(op))
+    return tile;
+  int64_t inner = countTrips(op->getRegion(0).front()), all = inner;
+  for (int64_t count : bounds.count)
+    all *= count;
+  int64_t wanted = std::max(kMinTileWork, all / kEnoughTiles);
+  for (size_t d = tile.size(); d-- > 0;) {
+    tile[d] = std::clamp<int64_t>(llvm::divideCeil(wanted, inner), 1,
+                                  std::max<int64_t>(bounds.count[d], 1));
+    inner *= tile[d];
+    // The dimensions outside are whole, or as many of them as it takes.
+    if (tile[d] < bounds.count[d])
+      break;
+  }
+  return tile;
+}
+
 /// The loop's part of the range, which starts at `offset`, becomes a loop over
 /// what [begin, end) has of it. Returns the number of its tiles.
 static int64_t toRange(RewriterBase &rewriter, Operation *op,
                        const StaticBounds &bounds, Value begin, Value end,
-                       int64_t offset, bool whole, int64_t enough) {
+                       int64_t offset, bool whole) {
   Location loc = op->getLoc();
   rewriter.setInsertionPoint(op);
   auto constant = [&](int64_t v) -> Value {
     return arith::ConstantIndexOp::create(rewriter, loc, v);
   };
+  unsigned rank = bounds.count.size();
+  SmallVector<int64_t> tile = chooseTile(op, bounds);
+  SmallVector<int64_t> blocks;
   int64_t tiles = 1;
-  unsigned outer = 0, rank = bounds.count.size();
-  while (outer < rank && (outer == 0 || tiles < enough))
-    tiles *= bounds.count[outer++];
-  if (llvm::is_contained(bounds.count, 0))
-    tiles = 0;
+  for (auto [count, size] : llvm::zip_equal(bounds.count, tile)) {
+    blocks.push_back(llvm::divideCeil(count, size));
+    tiles *= blocks.back();
+  }
 
   Value lo = begin, hi = end;
   if (!whole) {
@@ -258,28 +295,46 @@ static int64_t toRange(RewriterBase &rewriter, Operation *op,
   rewriter.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> ivs(rank);
   Value rest = loop.getInductionVar();
-  for (unsigned d = outer; d-- > 0;) {
-    Value index = rest;
-    if (d > 0) {
-      Value size = constant(bounds.count[d]);
-      index = arith::RemUIOp::create(rewriter, loc, rest, size);
-      rest = arith::DivUIOp::create(rewriter, loc, rest, size);
+  auto isOuter = [&](unsigned d) { return blocks[d] != 1; };
+  unsigned first = 0; // the outermost dim of the range, whose index is the rest
+  while (first + 1 < rank && !isOuter(first))
+    ++first;
+  for (unsigned d = rank; d-- > 0;) {
+    if (!isOuter(d)) {
+      ivs[d] = constant(0);
+      continue;
     }
-    if (bounds.step[d] != 1)
-      index =
-          arith::MulIOp::create(rewriter, loc, index, constant(bounds.step[d]));
-    if (bounds.lower[d] != 0)
-      index = arith::AddIOp::create(rewriter, loc, index,
-                                    constant(bounds.lower[d]));
-    ivs[d] = index;
+    ivs[d] = rest;
+    if (d == first)
+      continue;
+    Value size = constant(blocks[d]);
+    ivs[d] = arith::RemUIOp::create(rewriter, loc, rest, size);
+    rest = arith::DivUIOp::create(rewriter, loc, rest, size);
   }
-  for (unsigned d = outer; d < rank; ++d) {
-    int64_t l = bounds.lower[d], s = bounds.step[d];
-    auto inner =
-        scf::ForOp::create(rewriter, loc, constant(l),
-                           constant(l + s * bounds.count[d]), constant(s));
-    ivs[d] = inner.getInductionVar();
-    rewriter.setInsertionPointToStart(inner.getBody());
+  for (unsigned d = 0; d < rank; ++d) {
+    int64_t lower = bounds.lower[d], step = bounds.step[d];
+    if (tile[d] == 1) {
+      // In the range, or a single iteration.
+    } else if (!isOuter(d)) {
+      auto inner = scf::ForOp::create(rewriter, loc, constant(0),
+                                      constant(bounds.count[d]), constant(1));
+      ivs[d] = inner.getInductionVar();
+      rewriter.setInsertionPointToStart(inner.getBody());
+    } else {
+      Value from =
+          arith::MulIOp::create(rewriter, loc, ivs[d], constant(tile[d]));
+      Value to = arith::AddIOp::create(rewriter, loc, from, constant(tile[d]));
+      if (bounds.count[d] % tile[d] != 0)
+        to = arith::MinUIOp::create(rewriter, loc, to,
+                                    constant(bounds.count[d]));
+      auto inner = scf::ForOp::create(rewriter, loc, from, to, constant(1));
+      ivs[d] = inner.getInductionVar();
+      rewriter.setInsertionPointToStart(inner.getBody());
+    }
+    if (step != 1)
+      ivs[d] = arith::MulIOp::create(rewriter, loc, ivs[d], constant(step));
+    if (lower != 0)
+      ivs[d] = arith::AddIOp::create(rewriter, loc, ivs[d], constant(lower));
   }
   inlineBody(rewriter, op, ivs);
   return tiles;
@@ -324,9 +379,8 @@ struct ParallelRange
     if (allStatic && !loops.empty() && (independent || areIndependent(entry))) {
       range = 0;
       for (Operation *op : loops) {
-        int64_t enough = isa<scf::ForallOp>(op) ? INT64_MAX : kEnoughTiles;
         range += toRange(rewriter, op, *getStaticBounds(op), begin, end, range,
-                         loops.size() == 1, enough);
+                         loops.size() == 1);
       }
     }
     func->setAttr(kRangeAttr, rewriter.getI64IntegerAttr(range));

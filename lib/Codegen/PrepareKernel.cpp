@@ -84,6 +84,56 @@ static void computeInPlace(func::FuncOp func) {
 }
 
 namespace {
+/// A padded copy is written in parts that do not meet: a border at either end
+/// of each dim, and the source. A fill of everything under the source would
+/// touch most elements twice, and keep threads from sharing the copy.
+struct PadInParts : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    Value padding = op.getConstantPaddingValue();
+    auto type = cast<RankedTensorType>(op.getType());
+    ArrayRef<int64_t> low = op.getStaticLow(), high = op.getStaticHigh();
+    ArrayRef<int64_t> source = op.getSourceType().getShape();
+    auto isWidth = [](int64_t width) { return width >= 0; };
+    if (!padding || !type.hasStaticShape() ||
+        !op.getSourceType().hasStaticShape() || !llvm::all_of(low, isWidth) ||
+        !llvm::all_of(high, isWidth))
+      return rewriter.notifyMatchFailure(op, "is not a static constant border");
+    Location loc = op.getLoc();
+    Value result = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
+                                           type.getElementType());
+    // What is left to write: in the dims so far the source, in the others all.
+    int64_t rank = type.getRank();
+    SmallVector<int64_t> offset(rank, 0), size(type.getShape());
+    auto attrs = [&](ArrayRef<int64_t> values) {
+      return getAsIndexOpFoldResult(rewriter.getContext(), values);
+    };
+    SmallVector<OpFoldResult> ones(rank, rewriter.getIndexAttr(1));
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      int64_t end = low[dim] + source[dim];
+      for (auto [at, width] :
+           {std::pair(int64_t(0), low[dim]), std::pair(end, high[dim])}) {
+        if (width == 0)
+          continue;
+        offset[dim] = at;
+        size[dim] = width;
+        Value part =
+            tensor::EmptyOp::create(rewriter, loc, size, type.getElementType());
+        part =
+            linalg::FillOp::create(rewriter, loc, padding, part).getResult(0);
+        result = tensor::InsertSliceOp::create(
+            rewriter, loc, part, result, attrs(offset), attrs(size), ones);
+      }
+      offset[dim] = low[dim];
+      size[dim] = source[dim];
+    }
+    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(
+        op, op.getSource(), result, attrs(offset), attrs(size), ones);
+    return success();
+  }
+};
+
 struct PrepareKernel
     : dynamo::codegen::impl::PrepareKernelPassBase<PrepareKernel> {
   using PrepareKernelPassBase::PrepareKernelPassBase;
@@ -103,6 +153,7 @@ struct PrepareKernel
     RewritePatternSet patterns(context);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     linalg::populateDecomposePadPatterns(patterns);
+    patterns.add<PadInParts>(context, /*benefit=*/2);
     StringRef strategy = getStrategy(module);
     bool loops = fallback || strategy == "loops" || strategy.empty();
     if (loops) {

@@ -229,9 +229,15 @@ LogicalResult fuseProducers(RewriterBase &rw,
       Operation *loop = loops.front();
       unsigned n = producer->getNumResults(), all = loop->getNumResults();
       for (unsigned i = 0; i < n; ++i)
-        rw.replaceUsesWithIf(
-            producer->getResult(i), loop->getResult(all - n + i),
-            [&](OpOperand &u) { return loop->isBeforeInBlock(u.getOwner()); });
+        rw.replaceUsesWithIf(producer->getResult(i),
+                             loop->getResult(all - n + i), [&](OpOperand &u) {
+                               // A use may be in the region that ends an outer
+                               // parallel loop.
+                               Operation *user =
+                                   loop->getBlock()->findAncestorOpInBlock(
+                                       *u.getOwner());
+                               return user && loop->isBeforeInBlock(user);
+                             });
     }
     if (slice->use_empty())
       rw.eraseOp(slice);

@@ -15,8 +15,7 @@
 #include "Runner.h"
 #include "TorchShim.h"
 
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
+#include "Pybind.h"
 
 namespace py = pybind11;
 using namespace dynamo::python;

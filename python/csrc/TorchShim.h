@@ -17,8 +17,8 @@
 #ifndef DYNAMO_PYTHON_TORCHSHIM_H
 #define DYNAMO_PYTHON_TORCHSHIM_H
 
+#include "Pybind.h"
 #include <cstdint>
-#include <pybind11/pybind11.h>
 #include <string>
 #include <vector>
 

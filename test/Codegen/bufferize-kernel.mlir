@@ -89,3 +89,66 @@ module @written attributes {rt.kernel, rt.strategy = "loops"} {
     return %0 : tensor<3x4xf32>
   }
 }
+
+// -----
+
+// Parts of a concatenation are computed in their places, each when it is its
+// turn. The second is returned too: it is made there, and copied.
+// CHECK-LABEL: func.func @parts
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4x8xf32>, %[[Y:[a-z0-9]+]]: memref<4x8xf32>, %[[OUT:[a-z0-9]+]]: memref<12x8xf32>, %[[SAME:[a-z0-9]+]]: memref<4x8xf32>
+// CHECK-NOT: memref.alloc
+// CHECK: linalg.exp ins(%[[Y]] : {{.*}}) outs(%[[SAME]]
+// CHECK: %[[V0:.*]] = memref.subview %[[OUT]][0, 0]
+// CHECK: linalg.exp ins(%[[X]] : {{.*}}) outs(%[[V0]]
+// CHECK: memref.copy %[[SAME]]
+// CHECK: %[[V2:.*]] = memref.subview %[[OUT]][8, 0]
+// CHECK: linalg.fill {{.*}} outs(%[[V2]]
+// CHECK-NOT: memref.copy
+module @parts attributes {rt.kernel, rt.strategy = "loops"} {
+  func.func @parts(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<12x8xf32>, tensor<4x8xf32>) {
+    %c = arith.constant 1.0 : f32
+    %e = tensor.empty() : tensor<4x8xf32>
+    %0 = linalg.exp ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+    %1 = linalg.exp ins(%y : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+    %2 = linalg.fill ins(%c : f32) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+    %d = tensor.empty() : tensor<12x8xf32>
+    %3 = tensor.insert_slice %0 into %d[0, 0] [4, 8] [1, 1] : tensor<4x8xf32> into tensor<12x8xf32>
+    %4 = tensor.insert_slice %1 into %3[4, 0] [4, 8] [1, 1] : tensor<4x8xf32> into tensor<12x8xf32>
+    %5 = tensor.insert_slice %2 into %4[8, 0] [4, 8] [1, 1] : tensor<4x8xf32> into tensor<12x8xf32>
+    return %5, %1 : tensor<12x8xf32>, tensor<4x8xf32>
+  }
+}
+
+// -----
+
+// A tile of a parallel loop, made by a loop from nothing, is made in its place.
+// CHECK-LABEL: func.func @tiles
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<64x8xf32>, %[[OUT:[a-z0-9]+]]: memref<64x8xf32>
+// CHECK-NOT: memref.alloc
+// CHECK: scf.forall
+// CHECK:   %[[TILE:.*]] = memref.subview %[[OUT]]
+// CHECK:   scf.for
+// CHECK:     vector.transfer_write %{{.*}}, %[[TILE]]
+// CHECK-NOT: memref.copy
+module @tiles attributes {rt.kernel, rt.strategy = "conv"} {
+  func.func @tiles(%x: tensor<64x8xf32>) -> tensor<64x8xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64x8xf32>
+    %0 = scf.forall (%i) = (0) to (64) step (16) shared_outs(%o = %e) -> tensor<64x8xf32> {
+      %t = tensor.empty() : tensor<16x8xf32>
+      %1 = scf.for %j = %c0 to %c16 step %c1 iter_args(%a = %t) -> tensor<16x8xf32> {
+        %r = arith.addi %i, %j : index
+        %v = vector.transfer_read %x[%r, %c0], %z {in_bounds = [true]} : tensor<64x8xf32>, vector<8xf32>
+        %w = vector.transfer_write %v, %a[%j, %c0] {in_bounds = [true]} : vector<8xf32>, tensor<16x8xf32>
+        scf.yield %w : tensor<16x8xf32>
+      }
+      scf.forall.in_parallel {
+        tensor.parallel_insert_slice %1 into %o[%i, 0] [16, 8] [1, 1] : tensor<16x8xf32> into tensor<64x8xf32>
+      }
+    }
+    return %0 : tensor<64x8xf32>
+  }
+}

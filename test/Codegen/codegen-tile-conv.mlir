@@ -62,3 +62,46 @@ module @d attributes {rt.kernel, rt.strategy = "conv"} {
     return %y : tensor<1x28x28x32xf32>
   }
 }
+
+// -----
+
+// A result that is also read by the rest of the epilogue leaves from the pixel
+// loop: no operation acts on the whole column of pixels.
+// CHECK-LABEL: func.func @two_results
+// CHECK: scf.forall
+// CHECK:   scf.for {{.*}} -> (tensor<600x16xf32>, tensor<600x16xf32>)
+// CHECK-NOT: linalg.generic {{.*}}tensor<600x16xf32>
+// CHECK:   scf.forall.in_parallel
+#in = affine_map<(d0, d1, d2, d3) -> (d0 + d2, d3)>
+#filter = affine_map<(d0, d1, d2, d3) -> (d1, d3, d2)>
+#out = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
+#id2 = affine_map<(d0, d1) -> (d0, d1)>
+#bias = affine_map<(d0, d1) -> (d1)>
+module @two_results attributes {rt.kernel, rt.strategy = "conv"} {
+  func.func @two_results(%x: tensor<602x8xf32>, %w: tensor<32x8x3xf32>, %b: tensor<32xf32>)
+      -> (tensor<600x32xf32>, tensor<600x32xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<600x32xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<600x32xf32>) -> tensor<600x32xf32>
+    %y = linalg.generic {indexing_maps = [#in, #filter, #out], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<602x8xf32>, tensor<32x8x3xf32>) outs(%f : tensor<600x32xf32>) {
+    ^bb0(%a: f32, %c: f32, %o: f32):
+      %m = arith.mulf %a, %c : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<600x32xf32>
+    %p = linalg.generic {indexing_maps = [#id2, #bias, #id2], iterator_types = ["parallel", "parallel"]}
+      ins(%y, %b : tensor<600x32xf32>, tensor<32xf32>) outs(%e : tensor<600x32xf32>) {
+    ^bb0(%a: f32, %c: f32, %o: f32):
+      %s = arith.addf %a, %c : f32
+      linalg.yield %s : f32
+    } -> tensor<600x32xf32>
+    %r = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<600x32xf32>) outs(%e : tensor<600x32xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %m = arith.maximumf %a, %zero : f32
+      linalg.yield %m : f32
+    } -> tensor<600x32xf32>
+    return %p, %r : tensor<600x32xf32>, tensor<600x32xf32>
+  }
+}

@@ -21,7 +21,8 @@ def PrepareKernelPass : Pass<"codegen-prepare-kernel", "::mlir::ModuleOp"> {
     *Input*: a kernel on tensors.
 
     *Output*: the same with `rt.work` (scalar operations of a run) on the
-    function; `tensor.concat` and `tensor.pad` are insertions into a destination.
+    function; `tensor.concat` and `tensor.pad` are insertions into a destination,
+    in parts that do not meet.
     In a `loops` kernel elementwise producers with one use are fused into their
     reader, since every intermediate would need scratch memory.
 
@@ -218,7 +219,8 @@ def ParallelRangePass : Pass<"codegen-parallel-range", "::mlir::ModuleOp"> {
     *Output*: linalg operations are loops; the function has two more
     arguments `%begin, %end: index` and the attribute `rt.range`, the number of
     parallel tiles. The top-level `scf.forall` and linalg operations, when
-    independent of each other, are laid end to end in the range.
+    independent of each other, are laid end to end in the range, the latter in
+    blocks of at least 1024 operations.
     When one of them needs what another writes the range is 1.
 
     *Does not* vectorise.

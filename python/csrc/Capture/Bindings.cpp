@@ -22,5 +22,6 @@ void dynamo::capture::bindCapture(py::module_ &module) {
         return py::make_tuple(yes, reason);
       },
       "Whether capture works in this CPython, and if not, why.");
+  bindDriverTesting(m);
   bindSegments(m);
 }

@@ -13,7 +13,7 @@
 #ifndef DYNAMO_PYTHON_CAPTURE_BINDINGS_H
 #define DYNAMO_PYTHON_CAPTURE_BINDINGS_H
 
-#include <pybind11/pybind11.h>
+#include "Pybind.h"
 
 namespace dynamo::capture {
 
@@ -21,6 +21,9 @@ namespace dynamo::capture {
 void bindSegments(pybind11::module_ &capture);
 /// Makes the submodule `capture` of the extension module.
 void bindCapture(pybind11::module_ &module);
+
+// The parts of it, each with its component.
+void bindDriverTesting(pybind11::module_ &capture);
 
 } // namespace dynamo::capture
 

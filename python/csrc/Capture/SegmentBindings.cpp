@@ -15,7 +15,7 @@
 #include "Capture/TorchState.h"
 
 #include <cstring>
-#include <pybind11/stl.h>
+#include "Pybind.h"
 
 namespace py = pybind11;
 using namespace dynamo::capture;

@@ -7,8 +7,6 @@
 
 #include "Capture/TorchState.h"
 
-#include <pybind11/stl.h>
-
 namespace py = pybind11;
 using namespace dynamo;
 using namespace dynamo::capture;

@@ -19,10 +19,10 @@
 
 #include "TorchShim.h"
 
+#include "Pybind.h"
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <pybind11/pybind11.h>
 #include <string>
 #include <vector>
 

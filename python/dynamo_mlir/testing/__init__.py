@@ -1,0 +1,3 @@
+# Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tools that test capture against whole programs of others."""
