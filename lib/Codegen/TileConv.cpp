@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernel.h"
 #include "TileEmitter.h"
 #include "dynamo/Codegen/Passes.h"
 
@@ -40,6 +41,7 @@ namespace dynamo::codegen {
 
 using namespace mlir;
 using dynamo::codegen::TileEmitter;
+using dynamo::codegen::tileKernels;
 
 namespace {
 
@@ -684,12 +686,10 @@ LogicalResult ConvKernel::run() {
 
 struct TileConv : dynamo::codegen::impl::TileConvPassBase<TileConv> {
   void runOnOperation() override {
-    auto strategy = getOperation()->getAttrOfType<StringAttr>("rt.strategy");
-    if (!strategy || strategy.getValue() != "conv")
-      return;
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (failed(ConvKernel(func).run()))
-        return signalPassFailure();
+    if (failed(tileKernels(getOperation(), "conv", [](func::FuncOp func) {
+          return ConvKernel(func).run();
+        })))
+      signalPassFailure();
   }
 };
 
