@@ -387,7 +387,8 @@ struct ExpandMath : dynamo::codegen::impl::ExpandMathPassBase<ExpandMath> {
     ModuleOp module = getOperation();
     auto machine = dynamo::target::getMachineModel(target);
     if (!machine) {
-      module.emitError(dynamo::target::describeUnknownTarget(target));
+      module.emitError("unknown target '")
+          << target << "', accepted are host, generic, avx2, avx512";
       return signalPassFailure();
     }
     SmallVector<Operation *> ops;

@@ -274,7 +274,8 @@ struct LegalizeFloats
     ModuleOp module = getOperation();
     auto machine = dynamo::target::getMachineModel(target);
     if (!machine) {
-      module.emitError(dynamo::target::describeUnknownTarget(target));
+      module.emitError("unknown target '")
+          << target << "', accepted are host, generic, avx2, avx512";
       return signalPassFailure();
     }
     bool needed = false;

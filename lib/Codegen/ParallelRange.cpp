@@ -345,9 +345,11 @@ struct ParallelRange
     : dynamo::codegen::impl::ParallelRangePassBase<ParallelRange> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    func::FuncOp func = requireKernelFunction(module);
-    if (!func)
+    func::FuncOp func = getKernelFunction(module);
+    if (!func) {
+      module.emitError("expected a kernel module with one public function");
       return signalPassFailure();
+    }
     if (!func->hasAttr(kRangeAttr) && failed(makeRange(func)))
       return signalPassFailure();
   }

@@ -140,9 +140,11 @@ struct PrepareKernel
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    func::FuncOp func = requireKernelFunction(module);
-    if (!func)
+    func::FuncOp func = getKernelFunction(module);
+    if (!func) {
+      module.emitError("expected a kernel module with one public function");
       return signalPassFailure();
+    }
     MLIRContext *context = &getContext();
     OpBuilder builder(context);
     if (!func->hasAttr(kWorkAttr))

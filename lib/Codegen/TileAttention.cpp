@@ -144,12 +144,18 @@ struct TileAttention
   void runOnOperation() override {
     auto machine = target::getMachineModel(this->target);
     if (!machine) {
-      getOperation().emitError(target::describeUnknownTarget(this->target));
+      getOperation().emitError("unknown machine model '")
+          << this->target << "'";
       return signalPassFailure();
     }
-    if (failed(tileKernels(getOperation(), "attention", [&](func::FuncOp func) {
-          return tileKernel(func, *machine);
-        })))
+    bool failed = false;
+    getOperation().walk([&](ModuleOp module) {
+      if (getStrategy(module) != "attention")
+        return;
+      if (func::FuncOp func = getKernelFunction(module))
+        failed |= tileKernel(func, *machine).failed();
+    });
+    if (failed)
       signalPassFailure();
   }
 };

@@ -13,7 +13,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernel.h"
 #include "TileEmitter.h"
 #include "dynamo/Codegen/Passes.h"
 
@@ -41,7 +40,6 @@ namespace dynamo::codegen {
 
 using namespace mlir;
 using dynamo::codegen::TileEmitter;
-using dynamo::codegen::tileKernels;
 
 namespace {
 
@@ -686,10 +684,12 @@ LogicalResult ConvKernel::run() {
 
 struct TileConv : dynamo::codegen::impl::TileConvPassBase<TileConv> {
   void runOnOperation() override {
-    if (failed(tileKernels(getOperation(), "conv", [](func::FuncOp func) {
-          return ConvKernel(func).run();
-        })))
-      signalPassFailure();
+    auto strategy = getOperation()->getAttrOfType<StringAttr>("rt.strategy");
+    if (!strategy || strategy.getValue() != "conv")
+      return;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (failed(ConvKernel(func).run()))
+        return signalPassFailure();
   }
 };
 

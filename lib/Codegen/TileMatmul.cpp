@@ -77,12 +77,17 @@ struct TileMatmul : dynamo::codegen::impl::TileMatmulPassBase<TileMatmul> {
   void runOnOperation() override {
     auto machine = dynamo::target::getMachineModel(target);
     if (!machine) {
-      getOperation().emitError(dynamo::target::describeUnknownTarget(target));
+      getOperation().emitError("unknown machine model '") << target << "'";
       return signalPassFailure();
     }
-    if (failed(tileKernels(getOperation(), "matmul", [&](func::FuncOp func) {
-          return tileKernel(func, *machine);
-        })))
+    bool failed = false;
+    getOperation().walk([&](ModuleOp module) {
+      if (getStrategy(module) != "matmul")
+        return;
+      if (func::FuncOp func = getKernelFunction(module))
+        failed |= tileKernel(func, *machine).failed();
+    });
+    if (failed)
       signalPassFailure();
   }
 };

@@ -15,7 +15,6 @@
 
 #include "dynamo/Dialect/Rt/IR/Rt.h"
 #include "dynamo/Dialect/Rt/Transforms/Passes.h"
-#include "dynamo/Target/MachineModel.h"
 
 #include "absl/strings/cord.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -366,9 +365,10 @@ absl::StatusOr<CompileReport> Driver::run() {
     if (index < 0)
       return absl::InvalidArgumentError("unknown phase '" + name +
                                         "', accepted are " + listPhases());
-  if (!target::getMachineModel(options.target))
+  if (!isKnownTarget(options.target))
     return absl::InvalidArgumentError(
-        target::describeUnknownTarget(options.target));
+        "unknown target '" + options.target +
+        "', accepted are host, generic, avx2, avx512");
   if (from > to)
     return absl::InvalidArgumentError("the module is in phase " +
                                       getPhases()[from].name.str() +

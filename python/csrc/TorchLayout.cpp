@@ -171,19 +171,19 @@ void TorchShim::calibrateRaw() {
   if (!findOffsets())
     return fail("the fields of a tensor are not where they can be told apart");
   // Other tensors than those that the fields were found by.
-  py::object randn = torch.attr("randn"),
+  py::object ones = torch.attr("ones"),
              parameter = torch.attr("nn").attr("Parameter");
-  py::object leaf = parameter(randn(3, 4));
-  py::object frozen = parameter(randn(2), py::arg("requires_grad") = false);
+  py::object leaf = parameter(ones(3, 4));
+  py::object frozen = parameter(ones(2), py::arg("requires_grad") = false);
   py::object result = leaf.attr("t")() + py::int_(1);
-  py::object base = randn(4, 4);
+  py::object base = ones(4, 4);
   py::object view = base.attr("__getitem__")(2);
   base.attr("mul_")(leaf.attr("sum")()); // now the view requires grad as well
   py::list probes;
   for (const py::object &probe :
        {leaf, frozen, result, base, view, leaf.attr("t")(),
         leaf.attr("detach")(),
-        randn(2, 3, 4, 5, 6, 7, 2).attr("transpose")(1, 4),
+        ones(2, 3, 4, 5, 6, 7, 2).attr("transpose")(1, 4),
         torch.attr("arange")(6).attr("__getitem__")(py::slice(2, 6, 3)),
         torch.attr("empty")(2, 0, py::arg("device") = "meta"),
         torch.attr("tensor")(1.5, py::arg("dtype") = torch.attr("complex64"))
