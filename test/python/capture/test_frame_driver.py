@@ -701,3 +701,46 @@ def test_an_observer_that_the_program_replaces_stays_replaced():
         assert sys.gettrace() is mine
     finally:
         sys.settrace(None)
+
+
+# --- together with TorchDynamo, which has an evaluation hook of its own
+
+
+def test_torch_compile_inside_and_around():
+    import torch
+
+    def inner(x):
+        return (x + 1).relu()
+
+    compiled = torch.compile(inner, backend="eager")
+
+    def f(x):
+        total = x
+        for _ in range(3):
+            total = total + compiled(total)
+        return total
+
+    x = torch.randn(4)
+    seen = []
+    expected = f(x)
+    with planned(f, every_stop(f), lambda *given: seen.append(given[1])):
+        assert torch.equal(f(x), expected)
+        assert len(seen) > 20
+        # Dynamo's hook goes above ours and comes off again.
+        capture.release_hook()
+        torch._dynamo.reset()
+        assert torch.equal(f(x), expected)
+        capture.hold_hook()
+        seen.clear()
+        assert torch.equal(f(x), expected)
+        assert len(seen) > 20
+        # A planned function below a compiled one.
+        seen.clear()
+
+        @torch.compile(backend="eager")
+        def outer(x):
+            torch._dynamo.graph_break()
+            return f(x) * 2
+
+        assert torch.equal(outer(x), expected * 2)
+    assert torch.equal(f(x), expected)
