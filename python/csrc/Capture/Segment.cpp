@@ -101,15 +101,15 @@ PyObject *const *Segment::runTensors(PyObject *const *arguments,
   return PySequence_Fast_ITEMS(keep.ptr());
 }
 
-Outcome Segment::run(FrameView &frame, PyObject **result) {
+SegmentResult Segment::run(FrameView &frame, PyObject **result) {
   *result = nullptr;
   failed = kState;
   if (!matchesTorchState(state))
-    return Outcome::Miss;
+    return SegmentResult::Miss;
   failed = guards->run(frame);
   if (failed != GuardProgram::kHit) {
     guards->release();
-    return Outcome::Miss;
+    return SegmentResult::Miss;
   }
   // What the exit needs must live through the tensor work, which may run
   // Python code and other threads.
@@ -129,13 +129,13 @@ Outcome Segment::run(FrameView &frame, PyObject **result) {
   PyObject **arguments = objects + outside.size();
   for (size_t i = 0; i < inputs.size(); ++i)
     arguments[i] = guards->value(inputs[i]);
-  Outcome outcome = Outcome::Done;
+  SegmentResult outcome = SegmentResult::Done;
   {
     py::object keep;
     PyObject *const *tensors = nullptr;
     if (program && !(tensors = runTensors(arguments, keep)))
-      outcome = Outcome::Refused;
-    if (outcome == Outcome::Done) {
+      outcome = SegmentResult::Refused;
+    if (outcome == SegmentResult::Done) {
       ++hits;
       exit->run(frame, objects, tensors, result);
     }

@@ -23,7 +23,7 @@ class Runner;
 
 namespace dynamo::capture {
 
-enum class Outcome : uint8_t {
+enum class SegmentResult : uint8_t {
   Miss,    ///< the guards do not hold; nothing has happened
   Done,    ///< see Segment::run
   Refused, ///< the guards hold, and the tensor work failed or refused: run the
@@ -43,7 +43,7 @@ public:
   /// exception set (memory ran out after the tensor work): to be raised. No
   /// exception is set after another outcome. The caller keeps the segment
   /// alive.
-  Outcome run(FrameView &frame, PyObject **result);
+  SegmentResult run(FrameView &frame, PyObject **result);
 
   int32_t start() const { return unit; }
   bool returns() const { return exit->returns(); }

@@ -14,8 +14,8 @@
 #include "Capture/SegmentTable.h"
 #include "Capture/TorchState.h"
 
-#include <cstring>
 #include "Pybind.h"
+#include <cstring>
 
 namespace py = pybind11;
 using namespace dynamo::capture;
@@ -88,12 +88,12 @@ static py::object runSegment(Segment &segment, py::list locals, py::list stack,
   frame.stackDepth = static_cast<int32_t>(stack.size());
   frame.function = function.ptr();
   PyObject *result = nullptr;
-  Outcome outcome = segment.run(frame, &result);
+  SegmentResult outcome = segment.run(frame, &result);
   py::object given = py::reinterpret_steal<py::object>(result);
   py::object answer;
-  if (outcome == Outcome::Miss)
+  if (outcome == SegmentResult::Miss)
     answer = py::make_tuple("miss", segment.missText());
-  else if (outcome == Outcome::Refused)
+  else if (outcome == SegmentResult::Refused)
     answer = py::make_tuple("refused", segment.refusal);
   else if (given)
     answer = py::make_tuple("done", given);

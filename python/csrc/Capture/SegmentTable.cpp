@@ -25,19 +25,20 @@ bool SegmentTable::hasRoom(int32_t start) const {
   return place ? hasRoom(*place) : limit > 0;
 }
 
-Outcome SegmentTable::run(int32_t start, FrameView &frame, PyObject **result,
-                          std::shared_ptr<Segment> *used) {
+SegmentResult SegmentTable::run(int32_t start, FrameView &frame,
+                                PyObject **result,
+                                std::shared_ptr<Segment> *used) {
   *result = nullptr;
   Place *place = find(start);
   if (!place)
-    return Outcome::Miss;
+    return SegmentResult::Miss;
   size_t n = place->segments.size();
   std::string missed;
   for (size_t i = 0; i < n; ++i) {
     // Kept alive: the tensor work may run code that changes this table.
     std::shared_ptr<Segment> segment = place->segments[i];
-    Outcome outcome = segment->run(frame, result);
-    if (outcome == Outcome::Miss) {
+    SegmentResult outcome = segment->run(frame, result);
+    if (outcome == SegmentResult::Miss) {
       if (missed.empty() && hasRoom(*place) && !segment->dead())
         missed = segment->missText();
       continue;
@@ -65,7 +66,7 @@ Outcome SegmentTable::run(int32_t start, FrameView &frame, PyObject **result,
   place->dropped += static_cast<int32_t>(gone.size());
   if (!missed.empty() && place->misses.size() < kMaxDropped)
     place->misses.push_back(std::move(missed));
-  return Outcome::Miss;
+  return SegmentResult::Miss;
 }
 
 void SegmentTable::add(std::shared_ptr<Segment> segment) {

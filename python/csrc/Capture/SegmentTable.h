@@ -24,8 +24,8 @@ public:
 
   /// Tries the segments that start at a unit. `used`, if given, is the one that
   /// did not miss; it lives as long as this table or a copy of the pointer.
-  Outcome run(int32_t start, FrameView &frame, PyObject **result,
-              std::shared_ptr<Segment> *used = nullptr);
+  SegmentResult run(int32_t start, FrameView &frame, PyObject **result,
+                    std::shared_ptr<Segment> *used = nullptr);
 
   void add(std::shared_ptr<Segment> segment);
   /// Whether one more may be added at this unit. Segments that were dropped
