@@ -349,7 +349,9 @@ class Importer:
         ignored = {}
         for name, argument in left.items():
             argument = self.resolve(argument)
-            if name in DROPPED or same_as_default(argument, schema[name]):
+            # What the operator ignores is kept for the case that it is called after all; None too where that is no default.
+            needed = name in entry["ignored"] and not schema[name].has_default_value()
+            if name in DROPPED or (same_as_default(argument, schema[name]) and not needed):
                 continue
             if name not in entry["ignored"]:
                 return None
@@ -371,7 +373,7 @@ class Importer:
             attributes["resultSegmentSizes"] = ("int32s", result_segments)
         attributes["aten.overload"] = qualified(node.target)
         attributes["aten.schema"] = list(schema)
-        if ignored and all(isinstance(v, (bool, int, float, str, list)) for v in ignored.values()):
+        if ignored and all(v is None or isinstance(v, (bool, int, float, str, list)) for v in ignored.values()):
             attributes["aten.ignored"] = ignored
         first = self.builder.op("aten." + entry["mnemonic"], operands, attributes, present, where)
         return number_results(results, first)

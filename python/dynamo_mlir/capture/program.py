@@ -1,39 +1,21 @@
 # Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A record, compiled: what later calls run in place of its operators."""
+import logging
 import time
 
 import torch
 
-from ..errors import CompileError
+from ..errors import CompileError, InternalCompilerError
 from ..graph import build_program
 from ..importer import import_graph
 from ..options import Options
+from .aot import GradProgram, needs_gradients
 from .functionalize import functionalize
+from .overlap import written_is_shared
 
 
-def memory_of(tensor):
-    """(first byte, last byte) that a tensor's elements take, or None if it has none."""
-    if not tensor.numel():
-        return None
-    start = tensor.data_ptr()
-    last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride()))
-    return start, start + (last + 1) * tensor.element_size()
-
-
-def written_is_shared(tensors, written):
-    """Whether one of the tensors at the positions `written` shares memory with another one."""
-    spans = sorted((*span, i in written) for i, t in enumerate(tensors)
-                   if isinstance(t, torch.Tensor) and (span := memory_of(t)) is not None)
-    reached, by_written = 0, False
-    end_of_written = end_of_any = 0
-    for start, end, is_written in spans:
-        if start < end_of_written or is_written and start < end_of_any:
-            return True
-        end_of_any = max(end_of_any, end)
-        if is_written:
-            end_of_written = max(end_of_written, end)
-    return False
+log = logging.getLogger("dynamo_mlir")
 
 
 class TensorProgram:
@@ -103,8 +85,14 @@ class TensorProgram:
 
 
 def compile_record(record, options=None):
-    """The record's tensor work as a program; raises CompileError where that can't be, with the reason."""
+    """The record's tensor work as a program: CompileError says why it can't be one, InternalCompilerError is a fault of ours."""
     options = options or Options()
     if record.void:
         raise CompileError(record.reason)
-    return TensorProgram(record, options)
+    try:
+        return (GradProgram if needs_gradients(record) else TensorProgram)(record, options)
+    except (CompileError, InternalCompilerError):
+        raise
+    except Exception as error:  # must not reach the user's program
+        log.debug("compiling a record failed", exc_info=True)
+        raise InternalCompilerError(f"{type(error).__name__}: {error}") from error
