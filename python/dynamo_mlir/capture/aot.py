@@ -59,7 +59,7 @@ def written_with_gradient(record):
 
 def needs_gradients(record):
     """Whether something that leaves has a gradient: a result, or an input that was written with one."""
-    return any(tensor.requires_grad for tensor in record.outputs) or written_with_gradient(record)
+    return any(tensor.requires_grad and not tensor.spent for tensor in record.outputs) or written_with_gradient(record)
 
 
 def replayed(call):
@@ -72,6 +72,27 @@ def replayed(call):
                 return aten._native_batch_norm_legit.no_stats, args[:3] + args[5:]
             return aten._native_batch_norm_legit.default, args
     return call.func, call.args
+
+
+class Spent(torch.autograd.Function):
+    """A result whose graph backward() has used up already: it requires grad, and going through it again raises."""
+
+    @staticmethod
+    def forward(ctx, value, anchor):
+        return value.detach()
+
+    @staticmethod
+    def backward(ctx, grad):
+        raise RuntimeError(
+            "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+            "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+            "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+            "after calling backward.")
+
+
+def spent(value):
+    with torch.enable_grad():
+        return Spent.apply(value, torch.empty(0, requires_grad=True))
 
 
 class Replay(torch.nn.Module):

@@ -38,6 +38,7 @@ class Result:
     strides: tuple = ()
     offset: int = 0  # of arg-view: added to the argument's own
     chain: tuple = ()
+    spent: bool = False  # it carries a graph that backward() has used up
 
 
 @dataclasses.dataclass
@@ -400,6 +401,8 @@ class Functionalize:
         members = {}
         for tensor in outputs:
             members.setdefault(self.state(tensor).family, []).append(tensor)
+        if any(tensor.spent and tensor.storage.root.kind == "input" for tensor in outputs):
+            raise self.fail("a view of an input leaves with a graph that was used up")
         bases, results = {}, []
         for tensor in outputs:
             family = self.state(tensor).family
@@ -420,6 +423,7 @@ class Functionalize:
                     results.append(Result("buffer", bases[family]))
                 else:
                     results.append(Result("view", bases[family], *tensor.layout()))
+            results[-1].spent = tensor.spent
         return results
 
 

@@ -10,7 +10,7 @@ from ..errors import CompileError, InternalCompilerError
 from ..graph import build_program
 from ..importer import import_graph
 from ..options import Options
-from .aot import GradProgram, needs_gradients
+from .aot import GradProgram, needs_gradients, spent
 from .functionalize import functionalize
 from .overlap import written_is_shared
 
@@ -39,7 +39,7 @@ class TensorProgram:
         self.writes = functional.writes
         self.written = frozenset(number for number, _, _ in self.writes)
         self.random = functional.random
-        in_order = all(r.kind == "buffer" and r.index == i for i, r in enumerate(self.results))
+        in_order = all(r.kind == "buffer" and r.index == i and not r.spent for i, r in enumerate(self.results))
         self.plain = in_order and not self.writes and not self.random and self.program.plain
         self.runner = self.program.runner if self.plain else None
         self.record = record
@@ -65,6 +65,10 @@ class TensorProgram:
             return [self.result(r, inputs, values) for r in self.results]
 
     def result(self, r, inputs, values):
+        value = self.plain_result(r, inputs, values)
+        return spent(value) if r.spent else value
+
+    def plain_result(self, r, inputs, values):
         if r.kind == "buffer":
             return values[r.index]
         if r.kind == "arg-view":

@@ -43,7 +43,7 @@ class Storage:
 class Tensor:
     """One tensor of a record: an input, a constant or the result of an operator."""
 
-    __slots__ = ("kind", "source", "dtype", "sizes", "strides", "offset", "requires_grad", "is_leaf", "storage", "value", "number")
+    __slots__ = ("kind", "source", "dtype", "sizes", "strides", "offset", "requires_grad", "is_leaf", "spent", "storage", "value", "number")
 
     def __init__(self, kind, source, real, number):
         self.kind = kind  # input, constant, result
@@ -54,6 +54,7 @@ class Tensor:
         self.offset = real.storage_offset()
         self.requires_grad = False  # of inputs and of what leaves
         self.is_leaf = True
+        self.spent = False  # leaves with a graph that backward() has used up
         self.storage = None
         self.value = None  # a constant's
         self.number = number
@@ -113,8 +114,11 @@ def facts_of(func):
 class Record(TorchDispatchMode):
     """`with Record(observer)` around the real call.
 
-    The observer answers `input_of(tensor)`: the number of the input that a tensor is, or -1 if nobody knows it. If it has
-    `location()`, that gives (file, line) of the user's code; `refuse(reason)` is called once, when the record becomes void.
+    The observer answers `input_of(tensor)`: the number of the input that a tensor is, or -1 if nobody knows it. It may have
+    - `location()`: (file, line) of the user's code;
+    - `refuse(reason)`: called once, when the record becomes void;
+    - `input_of_grad(number)`: the number that the .grad of input `number` has as an input, or -1. The engine of autograd
+      reads it without any Python that the observer could see.
     """
 
     @classmethod
@@ -180,6 +184,8 @@ class Record(TorchDispatchMode):
             return None
         number = self.observer.input_of(real)
         if number < 0:
+            number = self._input_of_grad(real)
+        if number < 0:
             self.refuse("a tensor takes part whose origin is not known")
             return None
         if real.is_conj() or real.is_neg():
@@ -198,6 +204,14 @@ class Record(TorchDispatchMode):
         if tensor.requires_grad and tensor.is_leaf:
             self._leaves.append((number, weakref.ref(real), real.grad))
         return tensor
+
+    def _input_of_grad(self, real):
+        ask = getattr(self.observer, "input_of_grad", None)
+        if ask is not None:
+            for number, reference, before in self._leaves:
+                if before is real:
+                    return ask(number)
+        return -1
 
     def _constant(self, real):
         """A tensor that torch.tensor has just made of Python data. It is copied: the program may write into its own."""
@@ -227,7 +241,7 @@ class Record(TorchDispatchMode):
         kwargs = kwargs or {}
         if self.reason is not None:
             return func(*args, **kwargs)
-        if type(func) is not torch._ops.OpOverload:
+        if not isinstance(func, torch._ops.OpOverload):
             self.refuse(f"{func} is not an operator of the dispatcher")
             return func(*args, **kwargs)
         facts = facts_of(func)
@@ -316,17 +330,46 @@ class Record(TorchDispatchMode):
             if tensor.kind != "input":
                 tensor.requires_grad, tensor.is_leaf = real.requires_grad, real.is_leaf
                 if self.has_backward and real.requires_grad:
-                    self.refuse("a result keeps its graph after backward()")
-                    return -1
+                    if not is_spent(real.grad_fn):
+                        self.refuse("a result keeps its graph after backward()")
+                        return -1
+                    tensor.spent = True
             number = self._made_by_output[tensor] = len(self.outputs)
             self.outputs.append(tensor)
         return number
 
     def grads_written(self):
-        """[(number of the input, its new .grad)] of the leaves whose .grad is another tensor than before."""
+        """[(number of the input, its new .grad)] of the leaves whose .grad is another tensor than before. To be asked for
+        before the mode is left."""
         changed = []
         for number, reference, before in self._leaves:
             real = reference()
             if real is not None and real.grad is not before:
                 changed.append((number, real.grad))
         return changed
+
+    def grads_read(self):
+        """[(number of the input, whether its .grad was a tensor)] of the leaves that backward() may have reached: what later
+        calls must find there."""
+        return [(number, before is not None) for number, _, before in self._leaves] if self.has_backward else []
+
+
+def is_spent(node):
+    """Whether backward() has freed what a graph had saved: going through it again raises."""
+    seen, waiting = set(), [node]
+    with torch.utils._python_dispatch._disable_current_modes():
+        while waiting:
+            node = waiting.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            for name in dir(node):
+                if name.startswith("_saved_"):
+                    try:
+                        saved = getattr(node, name)
+                    except RuntimeError:
+                        return True
+                    if isinstance(saved, torch.Tensor):
+                        return False
+            waiting += [n for n, _ in node.next_functions]
+    return False
