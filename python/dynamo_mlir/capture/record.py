@@ -27,17 +27,24 @@ RESHAPING = {"aten::t_": "t", "aten::transpose_": "transpose", "aten::unsqueeze_
 
 INDEXING = frozenset(("aten::index", "aten::_unsafe_index"))
 
+TENSOR = torch._C.TensorType.get()
+
 CLASSES = frozenset((torch.Tensor, torch.nn.Parameter))
+
+
+# Their results hold what the memory held before.
+UNSET = ("aten::empty", "aten::new_empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty_strided")
 
 
 class Storage:
     """Memory that tensors of a record share; `root` is the first of them."""
 
-    __slots__ = ("root", "identity")
+    __slots__ = ("root", "identity", "varies")
 
-    def __init__(self, root, identity):
+    def __init__(self, root, identity, varies):
         self.root = root
         self.identity = identity  # torch's own number: it may come again after the storage has died
+        self.varies = varies  # other calls may find other values there
 
 
 class Tensor:
@@ -86,13 +93,14 @@ class Call:
 class Facts:
     """What an operator's schema and tags say, looked up once."""
 
-    __slots__ = ("ignored", "refusal", "reshapes", "indexing", "mutable", "random", "foreach")
+    __slots__ = ("ignored", "refusal", "takes_values", "settled", "reshapes", "indexing", "mutable", "random", "foreach")
 
     def __init__(self, func):
         schema = func._schema
         name = schema.name
         self.ignored = schema.name.startswith("profiler::")
         self.refusal = None
+        self.takes_values = None
         self.mutable = schema.is_mutable
         self.random = torch.Tag.nondeterministic_seeded in func.tags
         self.indexing = name in INDEXING
@@ -101,9 +109,11 @@ class Facts:
         if name in REFUSED:
             self.refusal = "changes a tensor's storage or layout"
         elif torch.Tag.data_dependent_output in func.tags:
-            self.refusal = "takes a value out of a tensor"
+            self.takes_values = "takes a value out of a tensor"
         elif torch.Tag.dynamic_output_shape in func.tags and not self.indexing:
-            self.refusal = "gives a size that depends on values"
+            self.takes_values = "gives a size that depends on values"
+        # From settled values it makes settled values.
+        self.settled = name.startswith("aten::") and not self.random and name not in UNSET
 
 
 @functools.cache
@@ -198,7 +208,7 @@ class Record(TorchDispatchMode):
         tensor = self._note("input", number, real)
         if tensor is None:
             return None
-        tensor.storage = Storage(tensor, real.untyped_storage()._cdata)
+        tensor.storage = Storage(tensor, real.untyped_storage()._cdata, True)
         tensor.requires_grad, tensor.is_leaf = real.requires_grad, real.is_leaf
         self.inputs[number] = tensor
         if tensor.requires_grad and tensor.is_leaf:
@@ -220,7 +230,7 @@ class Record(TorchDispatchMode):
             return None
         tensor = self._note("constant", None, real)
         if tensor is not None:
-            tensor.storage = Storage(tensor, real.untyped_storage()._cdata)
+            tensor.storage = Storage(tensor, real.untyped_storage()._cdata, False)
             tensor.value = real.detach().clone()
         return tensor
 
@@ -258,8 +268,16 @@ class Record(TorchDispatchMode):
         else:
             noted = [self._references(a, found) for a in args]
             named = {k: self._references(v, found) for k, v in kwargs.items()}
-        if facts.indexing and any(t is not None and t.dtype in (torch.bool, torch.uint8) for t in noted[1]):
-            self.refuse(f"{func} by a mask gives a size that depends on values")
+        takes_values, read = facts.takes_values, found
+        if facts.indexing:
+            read = [(t, None) for t in noted[1] if t is not None and t.dtype in (torch.bool, torch.uint8)]
+            if read:
+                takes_values = "by a mask gives a size that depends on values"
+        if takes_values is not None and self.reason is None:
+            if any(t.storage.varies for t, _ in read):
+                self.refuse(f"{func} {takes_values}")
+            elif facts.takes_values is not None and not func._schema.returns[0].type.isSubtypeOf(TENSOR):
+                return func(*args, **kwargs)  # the same number at each call
         if self.reason is not None:
             return func(*args, **kwargs)
         in_backward = torch._C._current_graph_task_id() != -1
@@ -271,23 +289,25 @@ class Record(TorchDispatchMode):
         return out
 
     def _results(self, call, facts, found, out):
+        varies = not facts.settled or any(t.storage.varies for t, _ in found)
         if out is None:
             call.single = False
         elif isinstance(out, torch.Tensor):
-            call.results = (self._result(call, facts, found, out),)
+            call.results = (self._result(call, facts, found, out, varies),)
         elif isinstance(out, (list, tuple)):
             call.single = False
-            call.results = tuple(None if t is None else self._result(call, facts, found, t) for t in out)
+            call.results = tuple(None if t is None else self._result(call, facts, found, t, varies) for t in out)
         else:
             self.refuse(f"{call.func} returns something that is not a tensor")
         if facts.mutable:
             for tensor, real in found:
+                tensor.storage.varies |= varies  # whichever of them is written
                 if tensor.sizes != real.shape or tensor.strides != real.stride():
                     if facts.reshapes is None or tensor.kind == "input":
                         self.refuse(f"{call.func} changes the layout of a tensor")
         self.calls.append(call)
 
-    def _result(self, call, facts, found, real):
+    def _result(self, call, facts, found, real, varies):
         if not isinstance(real, torch.Tensor):
             self.refuse(f"{call.func} returns something that is not a tensor")
             return None
@@ -311,8 +331,14 @@ class Record(TorchDispatchMode):
                 tensor.storage = argument.storage
                 break
         else:
-            tensor.storage = Storage(tensor, identity)
+            tensor.storage = Storage(tensor, identity, varies)
         return tensor
+
+    def settled(self, real):
+        """Whether a tensor has been computed from constants of the program alone: its values are the same at each call, so
+        they may be taken out."""
+        tensor = self._find(real)
+        return tensor is not None and not tensor.storage.varies
 
     # The end ---------------------------------------------------------------------------------------------------------
 

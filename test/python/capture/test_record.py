@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 from dynamo_mlir.capture.program import compile_record
 from dynamo_mlir.capture.record import Record
+from dynamo_mlir.errors import CompileError
 
 
 class Observer:
@@ -218,3 +219,92 @@ def test_writes(name):
 def test_random_numbers_are_eagers(name):
     check(*RANDOM[name], extern=None)
 
+
+
+def longer_where(x, mask):
+    """A result whose size depends on values that depend on nothing."""
+    positions = torch.arange(4)
+    if (positions.cumsum(0) > 5).any() and int(positions.max()) == 3 and mask is None:
+        return x[positions > 1] + positions.sum().item()
+    return x
+
+
+# Values of tensors that come from constants alone may be taken out.
+def test_settled_values():
+    check(lambda x: longer_where(x, None), T(4, 3), extern=("aten::index.Tensor",))
+
+
+VOID = {
+    "a value": lambda x: x.sum().item(),
+    "a mask": lambda x: x[x > 0],
+    "nonzero": lambda x: x.nonzero(),
+    "equal": lambda x: torch.equal(x, x),
+    "a constant that was written": lambda x: torch.zeros(3).add_(x[0, 0]).sum().item(),
+    "through a view": lambda x: (lambda z: (z[1:].add_(x[0, 0]), z[1].item()))(torch.zeros(3)),
+    "random": lambda x: torch.rand(3).sum().item(),
+    "unset memory": lambda x: torch.empty(3).sum().item() == 0,
+    "an input's layout": lambda x: x.t_(),
+    "unknown": lambda x: x + OUTSIDE,
+    "memory of others": lambda x: x[:, 0] + torch.from_numpy(ARRAY),
+    "sparse": lambda x: x.to_sparse(),
+    "set": lambda x: torch.zeros(3).set_(x),
+    "complex": lambda x: torch.view_as_complex(x.reshape(6, 2)),
+    "another class": lambda x: x + ODD,
+}
+
+OUTSIDE = torch.ones(4)
+ARRAY = torch.ones(3).numpy()
+ODD = torch.ones(3, 4).as_subclass(type("Odd", (torch.Tensor,), {}))
+
+
+@pytest.mark.parametrize("name", VOID)
+def test_what_makes_a_record_void(name):
+    observer = Observer([T(3, 4), ODD])
+    with Record(observer) as record:
+        VOID[name](observer.inputs[0])
+    assert record.void and observer.refused == record.reason and record.output_of(observer.inputs[0]) == -1
+    with pytest.raises(CompileError):
+        compile_record(record)
+
+
+# A later call may pass tensors that overlap where the recorded ones did not: nothing happens then.
+def test_overlapping_inputs_are_refused():
+    record, _, _ = record_call(lambda x, y: x.add_(y), [T(4), T(4)])
+    program = compile_record(record)
+    memory = T(6)
+    before = memory.clone()
+    assert program.run([memory[:4], memory[2:]]) is None
+    assert torch.equal(memory, before)
+    program.run([memory[:3].new_zeros(4), memory[2:]])
+
+
+# Inputs of one storage that don't overlap are not told apart: not compiled.
+def test_written_input_with_another_of_its_storage():
+    memory = T(8)
+    record, _, _ = record_call(lambda x, y: x.add_(y), [memory[:4], memory[4:]])
+    with pytest.raises(CompileError, match="share memory"):
+        compile_record(record)
+
+
+# No tensor of the first call lives longer than it does in eager.
+def test_nothing_is_kept_alive():
+    import weakref
+
+    x = T(4)
+    observer = Observer([x])
+    with Record(observer):
+        y = x + 1
+        seen = weakref.ref(y)
+        del y
+        assert seen() is None
+
+
+# An operator that fails leaves inputs, and the random generator, as they were.
+def test_failure_in_the_middle():
+    record, _, _ = record_call(lambda x, m: (x.add_(torch.rand(3)), torch.linalg.cholesky(m))[1], [T(3), torch.eye(3)])
+    program = compile_record(record)
+    x = T(3)
+    before = torch.get_rng_state()
+    with pytest.raises(Exception):
+        program.run([x, -torch.eye(3)])
+    assert torch.equal(x, T(3)) and torch.equal(torch.get_rng_state(), before)
