@@ -24,4 +24,5 @@ void dynamo::capture::bindCapture(py::module_ &module) {
       "Whether capture works in this CPython, and if not, why.");
   bindDriverTesting(m);
   bindSegments(m);
+  bindObserver(m);
 }

@@ -137,6 +137,10 @@ uint32_t compat::typeVersion(PyTypeObject *type) {
   return currentTypeVersion(type);
 }
 
+PyObject *compat::typeLookup(PyTypeObject *type, PyObject *name) {
+  return _PyType_Lookup(type, name);
+}
+
 int compat::inlineIndex(PyTypeObject *type, PyObject *name) {
   if (!PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT))
     return -1;

@@ -83,6 +83,10 @@ int setCodeExtra(PyCodeObject *code, Py_ssize_t index, void *value);
 /// has none.  0: CPython has run out of them, compare lookups instead.
 uint32_t typeVersion(PyTypeObject *type);
 
+/// What the class or one of its bases has under this name, without binding;
+/// borrowed, null (without an exception) where there is nothing.
+PyObject *typeLookup(PyTypeObject *type, PyObject *name);
+
 //===----------------------------------------------------------------------===//
 // Instances
 //===----------------------------------------------------------------------===//
