@@ -63,8 +63,8 @@ def test_sequential_is_recorded_whole():
     model = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.ReLU())
     with torch.no_grad():
         recording = complete(model, X)
-    assert lines(recording, "input") == [
-        "args[0]", "self._modules['0']._parameters['weight']", "self._modules['0']._parameters['bias']"]
+    assert set(lines(recording, "input")) == {
+        "args[0]", "self._modules['0']._parameters['weight']", "self._modules['0']._parameters['bias']"}
     assert "self._modules['1'] is a ReLU" in lines(recording, "guard")
     assert torch.equal(recording.result, model(X))
 
@@ -97,7 +97,7 @@ def test_a_break_below_ends_the_next_segment_in_front_of_the_call(capsys):
     assert not first.recorded and first.reason == "calls print" and first.where[2] == 1
     again = _C.capture.record(f, (X,), {}, stops={first.blocked_at: first.reason})
     assert again.recorded and again.text.splitlines()[-1] == f"goto {first.blocked_at}: calls print"
-    assert lines(again, "local") == ["x = x", "y = %0"]
+    assert lines(again, "local") == ["x = x", "y = %0", "inner = inner"]
 
 
 def test_branch_on_a_tensor_ends_the_segment():
