@@ -275,6 +275,25 @@ int64_t chooseChannels(int64_t channels) {
   return channels <= 32 ? channels : 1;
 }
 
+/// Channels and rows of a depthwise convolution's parallel tile. A tile packs
+/// the filters of its channels, so it has few of those and many rows; whole
+/// cache lines of them, so that two threads never write to one.
+std::pair<int64_t, int64_t> chooseDepthwiseTile(int64_t channels, int64_t rows,
+                                                int64_t images) {
+  constexpr int64_t kEnoughTiles = 16;
+  int64_t block = channels;
+  for (int64_t b : {64, 48, 32, 16})
+    if (channels % b == 0) {
+      block = b;
+      break;
+    }
+  int64_t tiles = images * (channels / block);
+  for (int64_t r = rows; r >= 1; --r)
+    if (rows % r == 0 && tiles * (rows / r) >= kEnoughTiles)
+      return {block, r};
+  return {block, 1};
+}
+
 class ConvKernel {
 public:
   ConvKernel(func::FuncOp func) : func(func), rw(func.getContext()) {}
@@ -386,7 +405,13 @@ LogicalResult ConvKernel::tileParallel() {
     sizes[rootDims[i]] = rw.getIndexAttr(1);
   int64_t lanes = ranges[rootDims[0]];
   if (loops.depthwise && !loops.outer.empty()) {
-    sizes[rootDims[2]] = rw.getIndexAttr(1);
+    int64_t images = 1;
+    for (size_t i = 2 + loops.outer.size(); i < rootDims.size(); ++i)
+      images *= ranges[rootDims[i]];
+    auto [channels, rows] =
+        chooseDepthwiseTile(lanes, ranges[rootDims[2]], images);
+    sizes[rootDims[0]] = rw.getIndexAttr(channels);
+    sizes[rootDims[2]] = rw.getIndexAttr(rows);
   } else {
     int64_t block = chooseChannels(lanes);
     while (block > 4 && block % 2 == 0 &&

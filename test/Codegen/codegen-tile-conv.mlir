@@ -105,3 +105,55 @@ module @two_results attributes {rt.kernel, rt.strategy = "conv"} {
     return %p, %r : tensor<600x32xf32>, tensor<600x32xf32>
   }
 }
+
+// -----
+
+// A depthwise filter is packed once for its channels and many rows: 48 channels
+// (three cache lines) by 7 rows are a tile, of which there are 16.
+// CHECK-LABEL: func.func @depthwise_packed
+// CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (56, 96) step (7, 48)
+// CHECK:   vector.shuffle
+// CHECK:   scf.for
+// CHECK:     vector.fma
+#dwin = affine_map<(d0, d1, d2, d3, d4) -> (d0 + d3, d1 + d4, d2)>
+#dwfilter = affine_map<(d0, d1, d2, d3, d4) -> (d2, d3, d4)>
+#dwout = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2)>
+module @depthwise_packed attributes {rt.kernel, rt.strategy = "conv"} {
+  func.func @depthwise_packed(%x: tensor<62x62x96xf32>, %w: tensor<96x7x7xf32>) -> tensor<56x56x96xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<56x56x96xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<56x56x96xf32>) -> tensor<56x56x96xf32>
+    %y = linalg.generic {indexing_maps = [#dwin, #dwfilter, #dwout], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<62x62x96xf32>, tensor<96x7x7xf32>) outs(%f : tensor<56x56x96xf32>) {
+    ^bb0(%a: f32, %c: f32, %o: f32):
+      %m = arith.mulf %a, %c : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<56x56x96xf32>
+    return %y : tensor<56x56x96xf32>
+  }
+}
+
+// -----
+
+// Channels that are no whole cache lines stay together.
+// CHECK-LABEL: func.func @depthwise_odd
+// CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (28, 72) step (1, 72)
+#dwin = affine_map<(d0, d1, d2, d3, d4) -> (d0 + d3, d1 + d4, d2)>
+#dwfilter = affine_map<(d0, d1, d2, d3, d4) -> (d2, d3, d4)>
+#dwout = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2)>
+module @depthwise_odd attributes {rt.kernel, rt.strategy = "conv"} {
+  func.func @depthwise_odd(%x: tensor<30x30x72xf32>, %w: tensor<72x3x3xf32>) -> tensor<28x28x72xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<28x28x72xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<28x28x72xf32>) -> tensor<28x28x72xf32>
+    %y = linalg.generic {indexing_maps = [#dwin, #dwfilter, #dwout], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<30x30x72xf32>, tensor<72x3x3xf32>) outs(%f : tensor<28x28x72xf32>) {
+    ^bb0(%a: f32, %c: f32, %o: f32):
+      %m = arith.mulf %a, %c : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<28x28x72xf32>
+    return %y : tensor<28x28x72xf32>
+  }
+}
