@@ -179,7 +179,8 @@ def HoistPass : Pass<"codegen-hoist", "::mlir::ModuleOp"> {
     *Input*: a kernel of loops and vector operations on tensors.
 
     *Output*: invariant code stands before its loop; a tile of a tensor that a loop
-    reads and writes back is a vector in the loop's `iter_args`.
+    reads and writes back is a vector in the loop's `iter_args`, except in
+    `matmul` and `attention` kernels, which come with theirs in place.
 
     *Does not* look at memory: run it before bufferisation.
 
