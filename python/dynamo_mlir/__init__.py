@@ -10,12 +10,16 @@ This module imports nothing heavy: torch, MLIR and the compiler are loaded when 
 import sys as _sys
 
 __version__ = "0.1.0"
-__all__ = ["compile", "report", "reset_report", "CompileError", "InternalCompilerError"]
+__all__ = ["compile", "disable", "disabled", "explain", "reset", "report", "reset_report", "CompileError", "InternalCompilerError"]
 
 _HOMES = {
     "CompileError": "errors",
     "InternalCompilerError": "errors",
+    "disable": "capture.door",
+    "disabled": "capture.door",
+    "explain": "capture.explain",
     "report": "reports",
+    "reset": "capture.door",
     "reset_report": "reports",
 }
 
@@ -31,20 +35,37 @@ def __getattr__(name):
     return value
 
 
-def compile(model=None, *, fullgraph=False, dynamic=None, **options):
+def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, **options):
     """Compiles a function or a module; use it as a decorator too.
 
-    options: `threads` (int, default torch.get_num_threads() at each call), `target` (name of a machine model, default
-    the host), `dump` (folder that receives the IR of every graph), `strict` (bool: raise CompileError where the program
-    would otherwise fall back to eager PyTorch).
+    fullgraph: raise CompileError where the function can't be compiled as a whole. dynamic: accepted as torch.compile has it.
+    backend: "capture" (CPython runs the first call under observation) or "dynamo" (torch.compile); DYNAMO_MLIR_BACKEND sets
+    the default. options: `threads` (int, default torch.get_num_threads() at each call), `target` (name of a machine model,
+    default the host), `dump` (folder that receives the IR of every graph), `strict` (bool: raise CompileError where the
+    program would otherwise fall back to eager PyTorch), `recompile_limit` (int: kinds of arguments that one function is
+    compiled for).
     """
     if model is None:
-        return lambda f: compile(f, fullgraph=fullgraph, dynamic=dynamic, **options)
+        return lambda f: compile(f, fullgraph=fullgraph, dynamic=dynamic, backend=backend, **options)
+    import os
+
     from .options import Options, switched_off
 
-    Options.parse(options)  # A wrong name fails here rather than inside Dynamo.
+    parsed = Options.parse(options)  # A wrong name fails here rather than inside Dynamo.
+    backend = backend or os.environ.get("DYNAMO_MLIR_BACKEND") or "dynamo"
+    if backend not in ("capture", "dynamo"):
+        raise ValueError(f"backend must be 'capture' or 'dynamo', got {backend!r}")
     if switched_off():
         return model
+    if backend == "capture":
+        from .capture import door
+
+        good, reason = door.supported()
+        if good:
+            return door.compile_any(model, parsed, fullgraph)
+        from .graph import note_fallback
+
+        note_fallback(f"capture does not work here, torch.compile is used: {reason}")
     import torch
 
     from .backend import compile_fx

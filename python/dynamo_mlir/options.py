@@ -11,6 +11,7 @@ class Options:
     target: str = "host"
     dump: str = ""
     strict: bool = False
+    recompile_limit: int = 8
 
     @staticmethod
     def parse(options):
@@ -21,7 +22,18 @@ class Options:
         made = Options(**(options or {}))
         if not isinstance(made.threads, int) or made.threads < 0:
             raise ValueError(f"threads must be a number of threads or 0, got {made.threads!r}")
+        if not isinstance(made.recompile_limit, int) or made.recompile_limit < 0:
+            raise ValueError(f"recompile_limit must be a number of segments, got {made.recompile_limit!r}")
         return made
+
+
+def log_kinds():
+    """What DYNAMO_LOGS asks for: guards, breaks, recompiles, segments, timing, failures; or all."""
+    kinds = {kind.strip() for kind in os.environ.get("DYNAMO_LOGS", "").split(",")}
+    return _KINDS if "all" in kinds else kinds
+
+
+_KINDS = frozenset(("guards", "breaks", "recompiles", "segments", "timing", "failures"))
 
 
 def switched_off():

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Capture/Bindings.h"
+#include "Capture/CompiledFunction.h"
 
 #include "Capture/CPythonCompat.h"
 
@@ -24,5 +25,6 @@ void dynamo::capture::bindCapture(py::module_ &module) {
       "Whether capture works in this CPython, and if not, why.");
   bindDriverTesting(m);
   bindSegments(m);
+  bindCompiledFunction(m);
   bindObserver(m);
 }

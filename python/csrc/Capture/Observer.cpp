@@ -334,7 +334,19 @@ bool Observer::isIgnored(Frame *frame) {
           "/torch/_subclasses/", "/torch/_dynamo/"})
       if (strstr(path, name))
         return true;
-  return strstr(path, "/dynamo_mlir/") != nullptr;
+  static const std::string *record = new std::string(py::cast<std::string>(
+      py::module_::import("dynamo_mlir.capture.record").attr("__file__")));
+  return *record == path;
+}
+
+/// Marked by dynamo_mlir.disable.
+static bool isDisabled(PyObject *function) {
+  PyObject *attributes =
+      function && PyFunction_Check(function)
+          ? reinterpret_cast<PyFunctionObject *>(function)->func_dict
+          : nullptr;
+  return attributes &&
+         PyDict_GetItemString(attributes, "_dynamo_mlir_disabled");
 }
 
 void Observer::enter(PyFrameObject *object, Frame *frame) {
@@ -355,6 +367,9 @@ void Observer::enter(PyFrameObject *object, Frame *frame) {
   }
   if (!caller.pending || !caller.plan.calls)
     stop("calls " + describe(compat::function(frame)) + " from code in C");
+  if (isDisabled(compat::function(frame)))
+    stop("calls " + describe(compat::function(frame)) +
+         ", which dynamo_mlir.disable keeps as it is");
   PyCodeObject *co = compat::code(frame);
   if (co->co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR))
     stop("runs a coroutine");
