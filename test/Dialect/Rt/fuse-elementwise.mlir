@@ -130,3 +130,30 @@ func.func @heads(%x: tensor<1x8x48xf32>) -> tensor<8x4x4xf32> {
   %c = tensor.collapse_shape %h [[0, 1], [2], [3]] : tensor<1x8x4x4xf32> into tensor<8x4x4xf32>
   return %c : tensor<8x4x4xf32>
 }
+
+// -----
+
+// The sum of one element, read by all of a row: what it starts from is added
+// once, and not once for each element of the row.
+// CHECK-LABEL: @sum_of_one
+func.func @sum_of_one(%x: tensor<1xf32>, %start: tensor<f32>) -> tensor<3xf32> {
+  // CHECK: %[[R:.*]] = linalg.generic
+  // CHECK-SAME: ins(%{{.*}}, %{{.*}} : tensor<f32>, tensor<f32>) outs(%{{.*}} : tensor<3xf32>)
+  // CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %{{.*}}: f32):
+  // CHECK-NEXT: %[[S:.*]] = arith.addf %[[B]], %[[A]]
+  // CHECK-NEXT: linalg.yield %[[S]] : f32
+  // CHECK: return %[[R]]
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<1xf32>) outs(%start : tensor<f32>) {
+  ^bb0(%in: f32, %out: f32):
+    %s = arith.addf %out, %in : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  %e = tensor.empty() : tensor<3xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%0 : tensor<f32>) outs(%e : tensor<3xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<3xf32>
+  return %1 : tensor<3xf32>
+}

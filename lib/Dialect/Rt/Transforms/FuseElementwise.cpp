@@ -222,6 +222,46 @@ struct ReadFilterInPlace : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+/// A reduction over one element is elementwise once the dim of size 1 is gone,
+/// but still starts from what its result's operand holds. Fused into a reader
+/// with more loops it would do so in each of them: what it starts from becomes
+/// an input.
+struct ReadInitAsInput : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isElementwise(op))
+      return failure();
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      if (!op.payloadUsesValueFromOperand(&init) ||
+          !cast<RankedTensorType>(init.get().getType()).hasStaticShape())
+        continue;
+      auto type = cast<RankedTensorType>(init.get().getType());
+      SmallVector<Value> inputs(op.getInputs()), inits(op.getOutputs());
+      SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+      int64_t at = inputs.size();
+      int64_t number = init.getOperandNumber() - at;
+      inputs.push_back(init.get());
+      maps.insert(maps.begin() + at, op.getMatchingIndexingMap(&init));
+      inits[number] = tensor::EmptyOp::create(
+          rewriter, op.getLoc(), type.getShape(), type.getElementType());
+      auto made = linalg::GenericOp::create(rewriter, op.getLoc(),
+                                            op.getResultTypes(), inputs, inits,
+                                            maps, op.getIteratorTypesArray());
+      rewriter.inlineRegionBefore(op.getRegion(), made.getRegion(),
+                                  made.getRegion().begin());
+      Block *body = made.getBody();
+      BlockArgument input =
+          body->insertArgument(at, type.getElementType(), op.getLoc());
+      body->getArgument(at + 1 + number).replaceAllUsesWith(input);
+      rewriter.replaceOp(op, made);
+      return success();
+    }
+    return failure();
+  }
+};
+
 struct FuseElementwise
     : dynamo::rt::impl::FuseElementwisePassBase<FuseElementwise> {
   /// Named operations become generics, but for fills, pooling and what goes
@@ -231,8 +271,8 @@ struct FuseElementwise
     getOperation().walk([&](linalg::LinalgOp op) {
       bool isPooling = isa<linalg::ConvolutionOpInterface>(op.getOperation()) &&
                        !isConvolution(op);
-      bool isLayout = dynamo::rt::feedsAttention(op) ||
-                      dynamo::rt::followsAttention(op);
+      bool isLayout =
+          dynamo::rt::feedsAttention(op) || dynamo::rt::followsAttention(op);
       if (!isa<linalg::GenericOp, linalg::FillOp>(op) && !isPooling &&
           !isLayout)
         named.push_back(op);
@@ -284,6 +324,10 @@ struct FuseElementwise
     };
     linalg::populateFoldUnitExtentDimsPatterns(units, control);
     run(std::move(units));
+
+    RewritePatternSet starts(context);
+    starts.add<ReadInitAsInput>(context);
+    run(std::move(starts));
 
     RewritePatternSet fuse(context);
     linalg::populateElementwiseOpsFusionPatterns(fuse, isWorthFusing);
