@@ -18,6 +18,10 @@ A `variadic` operand named `indices` with a `bools` attribute
 With --operands FILE it also writes what C++ can't ask an operation for, the names
 of its operands, one line per operation ("?" marks an optional, "*" a variadic
 operand): ATEN_OPERANDS("aten.clamp", "self", "min?", "max?")
+
+With --overloads FILE it writes the table itself for C++, one line per overload:
+ATEN_OVERLOAD("aten.sum.dim_IntList", "aten.sum", segments, "self:tensor", "@dim:ints?", "@keepdim:bool")
+with "@" before attributes, "?" behind optional ones and "=1" behind a number's default.
 """
 import argparse
 import json
@@ -92,11 +96,21 @@ def operation(db, record):
     }
 
 
+def overload_line(overload, entry):
+    """The entry as C++ reads it."""
+    args = [f'{o["name"]}:{o["kind"]}' + (f'={o["default"]}' if "default" in o else "") for o in entry["operands"]]
+    args += [f'@{a["name"]}:{a["kind"]}' + ("?" if a["optional"] else "") for a in entry["attrs"]]
+    quoted = ", ".join(json.dumps(a) for a in args)
+    segments = "true" if entry["segments"] else "false"
+    return f'ATEN_OVERLOAD("{overload}", "aten.{entry["mnemonic"]}", {segments}, {quoted})\n'
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tblgen", required=True)
     parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--operands")
+    parser.add_argument("--overloads")
     parser.add_argument("source")
     parser.add_argument("output")
     args = parser.parse_args()
@@ -123,6 +137,11 @@ def main():
     if args.operands:
         with open(args.operands, "w") as out:
             out.writelines(sorted(lines))
+    if args.overloads:
+        with open(args.overloads, "w") as out:
+            # Results that may be absent need to be told which are: C++ does without these.
+            plain = {name: entry for name, entry in table.items() if not entry["result_segments"]}
+            out.writelines(overload_line(name, entry) for name, entry in sorted(plain.items()))
 
 
 if __name__ == "__main__":

@@ -295,7 +295,7 @@ void Driver::dump(int index, const Phase &phase) const {
     return;
   SmallString<128> path(options.dumpDir);
   llvm::sys::path::append(path,
-                          llvm::Twine(index + 1) + "-" + phase.name + ".mlir");
+                          llvm::Twine(index) + "-" + phase.name + ".mlir");
   std::error_code code;
   llvm::raw_fd_ostream file(path, code);
   if (!code) // a dump that can't be written doesn't stop the compilation

@@ -14,6 +14,7 @@
 #include "dynamo/Dialect/Aten/IR/Aten.h"
 #include "dynamo/Dialect/Aten/Transforms/Passes.h"
 #include "dynamo/Dialect/Py/IR/Py.h"
+#include "dynamo/Dialect/Py/Transforms/Passes.h"
 #include "dynamo/Dialect/Rt/IR/Rt.h"
 #include "dynamo/Dialect/Rt/Transforms/Passes.h"
 #include "dynamo/Pipelines/Passes.h"
@@ -34,6 +35,7 @@ void dynamo::registerAllDialects(mlir::DialectRegistry &registry) {
 void dynamo::registerAllPasses() {
   mlir::registerAllPasses();
   aten::registerAtenPasses();
+  py::registerPyPasses();
   rt::registerRtPasses();
   registerConversionPasses();
   codegen::registerCodegenPasses();

@@ -11,6 +11,8 @@
 #include "dynamo/Codegen/Passes.h"
 #include "dynamo/Conversion/Passes.h"
 #include "dynamo/Dialect/Aten/Transforms/Passes.h"
+#include "dynamo/Dialect/Py/IR/Py.h"
+#include "dynamo/Dialect/Py/Transforms/Passes.h"
 #include "dynamo/Dialect/Rt/IR/Rt.h"
 #include "dynamo/Dialect/Rt/Transforms/Passes.h"
 
@@ -31,7 +33,17 @@ kernelOptions(const CompileOptions &options, bool fallback) {
   return result;
 }
 
+static void buildRecorded(OpPassManager &, const CompileOptions &) {}
+
 static void buildAten(OpPassManager &pm, const CompileOptions &) {
+  // From P0; modules of other doors have no py.func.
+  pm.addPass(py::createPyInlineUnitsPass());
+  OpPassManager &python = pm.nest<py::FuncOp>();
+  python.addPass(createCanonicalizerPass());
+  python.addPass(createCSEPass());
+  python.addPass(py::createPySimplifyGuardsPass());
+  pm.addPass(py::createPyFunctionalizePass());
+  pm.addPass(py::createPySplitPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -62,8 +74,12 @@ static void buildKernels(OpPassManager &pm, const CompileOptions &) {
 }
 
 static const Phase kPhases[] = {
+    {"P0", "recorded", "a recorded segment: py on tensor references",
+     buildRecorded, nullptr,
+     [](OpPassManager &pm) { pm.addPass(py::createPyVerifyRecordedPass()); }},
     {"P1", "aten", "aten operations on tensors", buildAten, nullptr,
      [](OpPassManager &pm) {
+       pm.addPass(py::createPyVerifySplitPass());
        pm.addPass(aten::createAtenVerifyContractPass());
      }},
     {"P2", "linalg", "linalg, tensor, arith and math on tensors", buildLinalg,
@@ -109,6 +125,9 @@ bool dynamo::isKnownTarget(llvm::StringRef target) {
 int dynamo::detectPhase(ModuleOp module) {
   bool isPlanned = false, hasKernel = false, hasAten = false;
   for (Operation &op : *module.getBody()) {
+    if (auto function = dyn_cast<py::FuncOp>(op))
+      if (function.isSegment())
+        return findPhase("recorded");
     if (op.hasAttr(rt::kKernelAttr)) {
       hasKernel = true;
       if (!op.getRegion(0).getOps<LLVM::LLVMFuncOp>().empty())

@@ -5,7 +5,7 @@
 // RUN: not dynamo-opt %s --compile-from=dispatches 2>&1 | FileCheck %s --check-prefix=CONTRACT
 
 // Unknown words say what is known.
-// PHASE: error: unknown phase 'fast', accepted are aten, linalg, dispatches, kernels, llvm
+// PHASE: error: unknown phase 'fast', accepted are recorded, aten, linalg, dispatches, kernels, llvm
 // TARGET: error: unknown target 'toaster', accepted are host, generic, avx2, avx512
 // ORDER: error: the module is in phase linalg, which comes after aten
 

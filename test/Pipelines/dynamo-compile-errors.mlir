@@ -6,8 +6,8 @@
 // RUN: not dynamo-opt %s --dynamo-compile=from=kernels 2>&1 | FileCheck %s --check-prefix=KERNEL
 
 // Options that are not known list those that are, at the module.
-// TO: dynamo-compile-errors.mlir:[[# @LINE+14]]:1: error: unknown phase 'fast', accepted are aten, linalg, dispatches, kernels, llvm
-// FROM: dynamo-compile-errors.mlir:[[# @LINE+13]]:1: error: unknown phase 'slow', accepted are aten, linalg, dispatches, kernels, llvm
+// TO: dynamo-compile-errors.mlir:[[# @LINE+14]]:1: error: unknown phase 'fast', accepted are recorded, aten, linalg, dispatches, kernels, llvm
+// FROM: dynamo-compile-errors.mlir:[[# @LINE+13]]:1: error: unknown phase 'slow', accepted are recorded, aten, linalg, dispatches, kernels, llvm
 // TARGET: dynamo-compile-errors.mlir:[[# @LINE+12]]:1: error: unknown target 'toaster', accepted are host, generic, avx2, avx512
 
 // Nothing is compiled backwards.

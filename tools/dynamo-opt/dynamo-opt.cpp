@@ -25,10 +25,10 @@
 
 using namespace mlir;
 
-static llvm::cl::opt<std::string>
-    compileTo("compile-to", llvm::cl::value_desc("phase"),
-              llvm::cl::desc("compile to this phase: aten, linalg, dispatches, "
-                             "kernels or llvm"));
+static llvm::cl::opt<std::string> compileTo(
+    "compile-to", llvm::cl::value_desc("phase"),
+    llvm::cl::desc("compile to this phase: recorded, aten, linalg, dispatches, "
+                   "kernels or llvm"));
 static llvm::cl::opt<std::string>
     compileFrom("compile-from", llvm::cl::value_desc("phase"),
                 llvm::cl::desc("the phase that the input is in (default: found "

@@ -36,6 +36,39 @@ def ConvertAtenToLinalgPass : Pass<"convert-aten-to-linalg", "::mlir::ModuleOp">
   ];
 }
 
+def ConvertPyToLLVMPass : Pass<"convert-py-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Lower guard functions of py to the LLVM dialect";
+  let description = [{
+    A guard function becomes a function `(ptr frame) -> i32` that returns 0 if all
+    guards hold, else the number of the first that does not. It reads objects
+    through the functions of `include/dynamo/Runtime/GuardAbi.h`, which also says
+    what the frame holds, and by loads where an option tells the offset.
+
+    *Input*: a module with `py.func guard` functions, best after
+    `py-simplify-guards`.
+
+    *Output*: an `llvm.func` of the same name for each, with `py.guards` (what its guards
+    are, by number), `py.inputs` and `py.memory_words`; the module has
+    `py.constants` and `py.specs`: what the frame's tables must hold. Conditions on numbers
+    stay in arith, for convert-arith-to-llvm.
+
+    *Does not*: touch functions of other kinds.
+
+    Example: `test/Conversion/PyToLLVM/convert-py-to-llvm.mlir`.
+  }];
+  let options = [
+    Option<"typeOffset", "type-offset", "int64_t", "-1",
+           "bytes from an object to its type (ob_type); -1: not known">,
+    Option<"typeVersionOffset", "type-version-offset", "int64_t", "-1",
+           "bytes from a class to its 32-bit version tag; -1: not known">,
+    Option<"dictVersionOffset", "dict-version-offset", "int64_t", "-1",
+           "bytes from a dict to its 64-bit version; -1: not known">,
+    Option<"cellOffset", "cell-offset", "int64_t", "-1",
+           "bytes from a cell to its contents; -1: not known">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def VerifyLinalgPass : Pass<"verify-linalg", "::mlir::ModuleOp"> {
   let summary = "Check the contract of phase P2 (linalg on tensors)";
   let description = [{
@@ -44,7 +77,7 @@ def VerifyLinalgPass : Pass<"verify-linalg", "::mlir::ModuleOp"> {
     *Output*: unchanged; an error at each op that breaks the contract:
 
     - C1: functions hold `linalg`, `tensor`, `arith`, `math`, `func`,
-      `rt.attention` and `aten.extern` only.
+      `rt.attention` and `aten.extern` only; `py.func`s are left aside.
     - C2: no tensor holds `i1` or an unsigned integer.
     - C3: the result map of a reduction drops dims, none is a constant.
     - C4: `rt.dtypes` of an extern has one type per operand and result.

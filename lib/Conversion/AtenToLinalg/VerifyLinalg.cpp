@@ -97,13 +97,17 @@ namespace {
 struct VerifyLinalg : dynamo::impl::VerifyLinalgPassBase<VerifyLinalg> {
   void runOnOperation() override {
     bool ok = true;
-    getOperation().walk([&](Operation *op) {
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      // The Python side of a trace is no part of the tensor program.
+      if (op->getName().getDialectNamespace() == "py")
+        return WalkResult::skip();
       if (failed(verifyDialect(op)) || failed(verifyTypes(op)))
         ok = false;
       if (auto generic = dyn_cast<linalg::GenericOp>(op))
         ok &= succeeded(verifyReduction(generic));
       if (auto externOp = dyn_cast<aten::ExternOp>(op))
         ok &= succeeded(verifyExtern(externOp));
+      return WalkResult::advance();
     });
     if (!ok)
       signalPassFailure();

@@ -83,8 +83,7 @@ LogicalResult GuardDictVersionOp::verify() {
 // Canonical forms
 //===----------------------------------------------------------------------===//
 
-/// Whether the guard holds whatever the world is.
-static bool isAlwaysTrue(Operation *guard) {
+bool dynamo::py::isAlwaysTrue(Operation *guard) {
   auto constant = [&](unsigned i) { return getConstant(guard->getOperand(i)); };
   return llvm::TypeSwitch<Operation *, bool>(guard)
       .Case([&](GuardIsOp op) { return constant(0) == op.getValue(); })
@@ -112,6 +111,12 @@ static bool isAlwaysTrue(Operation *guard) {
       .Default(false);
 }
 
+bool dynamo::py::areSameGuard(Operation *a, Operation *b) {
+  return a != b && a->getName() == b->getName() && a->getNumRegions() == 0 &&
+         a->getOperands() == b->getOperands() &&
+         a->getPropertiesAsAttribute() == b->getPropertiesAsAttribute();
+}
+
 namespace {
 struct SimplifyGuard : OpInterfaceRewritePattern<GuardOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
@@ -130,11 +135,8 @@ struct SimplifyGuard : OpInterfaceRewritePattern<GuardOpInterface> {
   /// Whether an equal guard stands before it.
   static bool isRepeated(Operation *guard) {
     auto equals = [&](Operation &other) {
-      return &other != guard && other.getName() == guard->getName() &&
+      return areSameGuard(&other, guard) &&
              other.getBlock() == guard->getBlock() &&
-             other.getOperands() == guard->getOperands() &&
-             other.getPropertiesAsAttribute() ==
-                 guard->getPropertiesAsAttribute() &&
              other.isBeforeInBlock(guard);
     };
     if (guard->getNumOperands() == 0)

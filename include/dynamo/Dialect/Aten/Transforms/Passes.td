@@ -34,7 +34,7 @@ def AtenVerifyContractPass : Pass<"verify-aten", "::mlir::ModuleOp"> {
     *Input*: a module of phase P1.
 
     *Output*: the same module; fails unless (C1) it holds one function,
-    `@main`, and nothing else; (C2) that function is one block; (C3) its
+    `@main`, and nothing else but `py.func`s; (C2) that function is one block; (C3) its
     operations are aten's, `arith.constant` and `func.return`; (C4) values are
     ranked tensors without an encoding or builtin numbers (f64, i64, i1), with
     the element types of P1 unless only `aten.extern` makes and reads them.

@@ -58,6 +58,10 @@ llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);
 
 namespace dynamo::py {
 
+/// Whether the guard holds whatever the world is.
+bool isAlwaysTrue(mlir::Operation *guard);
+/// Whether two guards say the same of the same objects.
+bool areSameGuard(mlir::Operation *a, mlir::Operation *b);
 /// Whether the object was made in the segment (py.list, py.object, ...).
 bool isFresh(mlir::Value object);
 /// Whether the operation is an effect on the outside world.
