@@ -442,14 +442,14 @@ Attribute Observer::attribute(PyObject *object, PyObject *name, bool generic) {
   if (how == ofMethods && PyMethod_Check(object))
     return attribute(PyMethod_GET_FUNCTION(object), name);
   if (how == ofModules && PyModule_Check(object)) {
-    PyObject *hook = objects.instanceItem(object, interned("__getattr__"));
-    if (!hook)
-      return {Attribute::Missing};
-    if (!PyFunction_Check(hook))
-      stop("reads an attribute through a module's __getattr__");
-    objects.functionGuard(hook);
-    plan().calls = true;
-    return {Attribute::Computed};
+    if (PyObject *hook =
+            objects.instanceItem(object, interned("__getattr__"))) {
+      if (!PyFunction_Check(hook))
+        stop("reads an attribute through a module's __getattr__");
+      objects.functionGuard(hook);
+      plan().calls = true;
+      return {Attribute::Computed};
+    }
   }
   if (!generic && special(object, "__getattr__"))
     return {Attribute::Computed};
@@ -465,7 +465,8 @@ void Observer::storeAttribute(PyObject *object, PyObject *name, PyObject *value,
   if (!generic && special(object, value ? "__setattr__" : "__delattr__"))
     return;
   objects.typed(object);
-  PyObject *setter = compat::typeLookup(type, interned("__setattr__"));
+  PyObject *setter =
+      compat::typeLookup(type, interned(value ? "__setattr__" : "__delattr__"));
   void *how = setter ? wrapped(setter) : nullptr;
   const char *text = PyUnicode_AsUTF8(name);
   if (!text)

@@ -249,6 +249,9 @@ static void length(Observer &self, Call &call) {
     return;
   if (isSequence(object))
     return self.objects.sized(object);
+  if (Known *known = self.objects.find(object);
+      known && known->fresh() && Py_TYPE(object) == Kinds::get().mappingProxy)
+    return;
   stop("takes the length of " + describe(object));
 }
 
@@ -589,6 +592,79 @@ static void formatMethod(Observer &self, Call &call) {
     self.format(call.args[i], "__format__");
 }
 
+/// MappingProxyType(dict), and its methods; what it shows is guarded when it is
+/// made.
+static void mappingProxy(Observer &self, Call &call) {
+  if (!PyDict_Check(call.args[0]))
+    stop(named(call) + " " + describe(call.args[0]));
+  self.objects.whole(call.args[0]);
+  self.freshResult();
+}
+static void ofProxy(Observer &self, Call &call) {
+  Known *known = self.objects.need(call.args[0]);
+  if (!known || !known->fresh())
+    stop("reads " + describe(call.args[0]));
+  if (!PyUnicode_CompareWithASCIIString(
+          py::handle(call.callable).attr("__name__").ptr(), "get"))
+    return; // one of the items
+  self.freshResult();
+}
+
+static void idOf(Observer &self, Call &call) {
+  self.objects.identified(call.args[0]);
+}
+
+/// object.__reduce_ex__(4), as copy.copy and copy.deepcopy call it:
+/// (copyreg.__newobj__, (class,), state, None, None).
+static void reduceObject(Observer &self, Call &call) {
+  PyObject *object = call.args[0];
+  Objects &objects = self.objects;
+  objects.typed(object);
+  if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) ||
+      isModuleInstance(object) || isTensor(object) || isSequence(object))
+    stop("copies " + describe(object));
+  for (const char *name : {"__getstate__", "__getnewargs_ex__",
+                           "__getnewargs__", "__reduce__", "__slots__"})
+    if (PyObject *own = self.classAttribute(object, name))
+      if (Py_TYPE(own) != &PyMethodDescr_Type)
+        stop("copies " + describe(object) + ", which has " + name);
+  self.plan().calls = true;
+  self.plan().hasResult = true;
+  self.plan().expected = object;
+  self.plan().after = [&self, object](PyObject *result) {
+    if (!PyTuple_Check(result))
+      return;
+    Objects &objects = self.objects;
+    objects.addFresh(result);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(result); ++i) {
+      PyObject *part = PyTuple_GET_ITEM(result, i);
+      if (objects.isKnown(part))
+        continue;
+      if (PyDict_Check(part))
+        self.addInstanceDict(object, part);
+      else if (PyFunction_Check(part))
+        objects.addConstant(part);
+      else
+        objects.addFresh(part);
+    }
+  };
+}
+
+static void setContext(Observer &self, Call &call) {
+  ++self.objects.contextDepth[call.args[0]];
+  self.freshResult();
+}
+static void getContext(Observer &self, Call &call) {
+  // What was put there here is known; what lay there before has no path.
+  if (self.objects.contextDepth[call.args[0]] <= 0)
+    stop("reads the context variable " +
+         py::cast<std::string>(py::handle(call.args[0]).attr("name")));
+}
+static void resetContext(Observer &self, Call &call) {
+  if (--self.objects.contextDepth[call.args[0]] < 0)
+    stop("resets a context variable that was set outside");
+}
+
 /// All methods in C of a builtin class.
 static void addMethods(CTable &table, PyTypeObject *type, CHandler handler) {
   for (auto item : py::reinterpret_borrow<py::dict>(type->tp_dict)) {
@@ -689,5 +765,12 @@ void capture::addBuiltins(CTable &t) {
   t.add(o, "getitem", getItem);
   t.add(o, "contains", containsItem);
   t.add(o, "neg pos invert index", number);
-  t.add("sys", "intern", pure);
+  t.add("sys", "intern getrecursionlimit", pure);
+  t.add("types", "MappingProxyType", mappingProxy);
+  t.add("types:MappingProxyType", "get items values keys copy", ofProxy);
+  t.add(b, "id", idOf);
+  t.add("builtins:object", "__reduce_ex__", reduceObject);
+  t.add("contextvars:ContextVar", "set", setContext);
+  t.add("contextvars:ContextVar", "get", getContext);
+  t.add("contextvars:ContextVar", "reset", resetContext);
 }

@@ -198,6 +198,14 @@ void capture::addTorch(CTable &t) {
         "_get_nested_int _is_alias_of _are_functorch_transforms_active "
         "_cuda_getDeviceCount _get_accelerator _accelerator_isAvailable",
         state);
+  // Without CUDA these are Python classes.
+  for (const char *name :
+       {"_cuda_isCurrentStreamCapturing", "_cuda_getDeviceCount"}) {
+    py::object found =
+        py::getattr(py::module_::import("torch._C"), name, py::none());
+    if (PyType_Check(found.ptr()))
+      t.handlers.erase(found.ptr());
+  }
   t.add("torch._C._functorch",
         "peek_interpreter_stack maybe_get_level is_batchedtensor "
         "is_functorch_wrapped_tensor is_gradtrackingtensor",

@@ -53,7 +53,15 @@ void Observer::handleCall() {
   objects.need(positional);
   if (!PyTuple_Check(positional)) {
     iterate(positional);
+    bool calls = plan().calls || PyGen_CheckExact(positional);
     plan() = Plan();
+    // C code gathers what a generator yields; a Python function sees it as its
+    // own arguments.
+    if (calls && PyFunction_Check(call.callable)) {
+      if (hasKw)
+        objects.whole(top());
+      return this->call(call);
+    }
     if (!PyList_Check(positional))
       stop("unpacks " + describe(positional) + " into a call");
   }
@@ -229,6 +237,9 @@ void Observer::callClass(Call &call, PyTypeObject *type) {
     stop("makes a tensor of the class " + describe(asObject(type)));
   PyObject *make = lookup(type, "__new__"), *init = lookup(type, "__init__");
   if (make && Py_TYPE(make) == &PyStaticMethod_Type) {
+    Ref function = py::handle(make).attr("__func__");
+    objects.addConstant(function.ptr());
+    objects.functionGuard(function.ptr());
     plan().calls = true;
   } else {
     PyTypeObject *base = nullptr;

@@ -373,8 +373,17 @@ void Observer::compare(PyObject *left, PyObject *right, int op) {
       return; // what they show was guarded when they were made
     stop("compares " + describe(left));
   }
+  // Members of enumerations over str or int, and the like.
+  auto isValueLike = [&](PyObject *side) {
+    Known *known = objects.find(side);
+    return isValue(side) || (known && (known->pinned || known->fresh()) &&
+                             (PyUnicode_Check(side) || PyLong_Check(side) ||
+                              PyFloat_Check(side)));
+  };
+  if (isValueLike(left) && isValueLike(right))
+    return;
   auto byIdentity = [&](PyObject *side) {
-    return isValue(side) ||
+    return isValue(side) || isValueLike(side) ||
            Py_TYPE(side)->tp_richcompare == PyBaseObject_Type.tp_richcompare ||
            PyType_Check(side) || PyFunction_Check(side) ||
            PyModule_Check(side) || PyMethod_Check(side) ||
@@ -473,6 +482,9 @@ void Observer::contains(PyObject *container, PyObject *item) {
     objects.deep(item, "compares");
     return;
   }
+  if (Py_TYPE(container) == kinds.mappingProxy &&
+      objects.find(container)->fresh())
+    return;
   if (PyAnySet_Check(container)) {
     objects.hashable(item);
     return objects.whole(container);

@@ -85,6 +85,12 @@ Value *Objects::value(PyObject *object) {
   if (auto at = values.find(object); at != values.end())
     return at->second;
   if (isValue(object)) {
+    if (!addresses.empty() && PyLong_CheckExact(object)) {
+      auto number = reinterpret_cast<uintptr_t>(PyLong_AsVoidPtr(object));
+      PyErr_Clear();
+      if (addresses.count(number))
+        stop("holds the id() of an object");
+    }
     Value *value = newValue(Value::Constant, object);
     value->object = borrow(object);
     return value;
@@ -241,10 +247,17 @@ Value *Objects::value(PyObject *object) {
       return value;
     }
   }
-  stop("holds " + describe(object) + ", which can't be made again");
+  throw Stop{"holds " + describe(object) + ", which can't be made again", "",
+             known->made};
 }
 
 void Objects::finishEffects() {
+  for (auto &[variable, depth] : contextDepth)
+    if (depth)
+      stop("leaves a context variable set");
+  for (size_t i = 0; i < apart.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      related(apart[i], apart[j]);
   // Objects that are reached by path may be one object at another call.
   std::unordered_set<PyObject *> changed;
   for (PendingEffect &effect : effects)

@@ -74,6 +74,7 @@ Known &Objects::addFresh(PyObject *object) {
     return *known;
   Known &known = insert(object, nullptr);
   known.whole = true;
+  known.made = unit;
   young.push_back(object);
   return known;
 }
@@ -266,6 +267,19 @@ void Objects::related(PyObject *a, PyObject *b) {
       Py_TYPE(a) != Py_TYPE(b))
     return;
   guard(Check::Distinct, x->source).other = y->source;
+}
+
+void Objects::identified(PyObject *object) {
+  Known *known = need(object);
+  addresses.insert(reinterpret_cast<uintptr_t>(object));
+  if (!known || known->fresh() || known->pinned)
+    return;
+  for (PyObject *other : apart)
+    if (other == object)
+      return;
+  if (apart.size() > 40)
+    stop("takes the id() of many objects");
+  apart.push_back(object);
 }
 
 //===----------------------------------------------------------------------===//
@@ -543,4 +557,23 @@ int64_t Objects::inputOf(PyObject *tensor) {
   if (isNew)
     trace.inputs.push_back(known->source);
   return at->second;
+}
+
+int64_t Objects::inputOfGrad(int64_t number) {
+  if (number < 0 || number >= static_cast<int64_t>(trace.inputs.size()))
+    return -1;
+  Source *tensor = &trace.sources[trace.inputs[number]->number];
+  PyObject *object = nullptr;
+  for (auto &[candidate, known] : table)
+    if (known.source == tensor && find(candidate)) {
+      object = candidate;
+      break;
+    }
+  if (!object)
+    return -1;
+  Ref name = py::str("grad");
+  Ref grad = py::handle(object).attr("grad");
+  Source *source = step(tensor, Access::Getter, 0, name.ptr());
+  read(grad.ptr(), source);
+  return grad.is_none() ? -1 : inputOf(grad.ptr());
 }

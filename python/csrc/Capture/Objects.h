@@ -30,6 +30,8 @@ namespace dynamo::capture {
 /// "the segment ends here because it ...".
 struct Stop {
   std::string reason, advice;
+  /// The root's instruction that made what can't be rebuilt; -1: none.
+  int32_t made = -1;
 };
 [[noreturn]] void stop(std::string reason, std::string advice = {});
 
@@ -47,6 +49,7 @@ struct Known {
   bool function = false; ///< code and defaults are guarded
   /// A list that was only appended to: its content must not be read.
   bool appended = false;
+  int32_t made = -1; ///< unit of the root's instruction that made it
   /// Attribute names, keys or indices that the trace has written.
   std::vector<Ref> written;
   /// For the dict behind an instance's attributes: the instance.
@@ -166,6 +169,18 @@ public:
   /// Number of the input; -1 if the tensor does not come from outside.
   int64_t inputOf(PyObject *tensor);
 
+  /// The root's instruction that runs.
+  int32_t unit = -1;
+  /// Numbers that id() gave: they are others at each call, so none may leave.
+  std::unordered_set<uintptr_t> addresses;
+  /// id(object): tells objects apart.
+  void identified(PyObject *object);
+  /// How often the trace has set a context variable without resetting it.
+  std::unordered_map<PyObject *, int> contextDepth;
+  /// The number that the .grad of input `number` has as an input; -1: it has
+  /// none.
+  int64_t inputOfGrad(int64_t number);
+
   /// Where the program is, for the guards.
   std::function<void(Guard &)> locate;
   std::vector<PendingEffect> effects;
@@ -184,6 +199,7 @@ private:
   std::vector<bool> guarded;
   std::vector<PyObject *> young;
   std::unordered_set<PyObject *> classes;
+  std::vector<PyObject *> apart; ///< by path, told apart by id()
   std::unordered_map<const Source *, int64_t> inputs;
   std::unordered_map<PyObject *, Value *> values;
   std::unordered_map<const Source *, Value *> sourceValues;

@@ -58,7 +58,6 @@ bool Observer::start(PyCodeObject *code, Frame *rootFrame) {
       return false;
     }
     trace->state = readTorchState();
-    startGradMode = trace->state.gradMode;
     py::object cls = options.recordClass;
     if (!cls)
       cls = py::module_::import("dynamo_mlir.capture.record").attr("Record");
@@ -152,13 +151,13 @@ void Observer::endReturn(PyObject *result) {
   try {
     trace->exit.returns = true;
     trace->exit.result = objects.value(result);
-    objects.finishEffects();
+    finishEffects();
     trace->record = recordObject;
     over = true;
     quit();
   } catch (Stop &stop) {
     discard({"its result or an effect " + stop.reason, stop.advice});
-    blockedAt = -1;
+    blockedAt = stop.made;
   }
 }
 
@@ -181,7 +180,7 @@ void Observer::end(const Stop &stop) {
     PyObject **stack = compat::stack(frame);
     for (int i = 0, n = compat::stackDepth(frame); i < n; ++i)
       exit.stack.push_back(stack[i] ? objects.value(stack[i]) : nullptr);
-    objects.finishEffects();
+    finishEffects();
     trace->record = recordObject;
     trace->ended = std::make_unique<Break>(std::move(ended));
     over = true;
@@ -189,8 +188,30 @@ void Observer::end(const Stop &stop) {
   } catch (Stop &inner) {
     discard({stop.reason + ", and what is live there " + inner.reason,
              stop.advice});
-    blockedAt = -1;
+    blockedAt = inner.made;
   }
+}
+
+void Observer::finishEffects() {
+  objects.finishEffects();
+  static py::handle isGradEnabled =
+      py::object(py::module_::import("torch").attr("is_grad_enabled"))
+          .release();
+  bool on = py::cast<bool>(isGradEnabled());
+  if (on == trace->state.gradMode)
+    return;
+  Effect effect;
+  effect.kind = Effect::GradMode;
+  effect.operands.push_back(objects.value(on ? Py_True : Py_False));
+  trace->effects.push_back(std::move(effect));
+}
+
+py::object Observer::location() const {
+  if (frames.empty())
+    return py::none();
+  PyCodeObject *co = code();
+  return py::make_tuple(py::handle(co->co_filename),
+                        PyCode_Addr2Line(co, current->instruction.unit * 2));
 }
 
 void Observer::refuse(std::string reason) {
@@ -460,6 +481,9 @@ void Observer::instruction(Frame *frame) {
         return;
       }
   ++trace->instructions;
+  if (frames.size() == 1)
+    objects.unit = current->groupStart >= 0 ? current->groupStart
+                                            : current->instruction.start;
   switch (current->instruction.opcode) {
   case KW_NAMES:
     current->groupStart = current->instruction.start;
@@ -510,24 +534,26 @@ void Observer::complete(PyObject *) {
     if (result != plan.expected)
       stop("reads something else than was looked up");
     break;
-  case Plan::InstanceDict: {
-    Known *owner = objects.find(plan.expected);
-    if (!owner || !PyDict_Check(result))
-      break;
-    if (owner->fresh()) {
-      objects.addFresh(result).owner = plan.expected;
-      break;
-    }
-    if (objects.find(result))
-      break;
-    Known *known = objects.addConstant(result);
-    known->pinned = false;
-    known->source = objects.step(owner->source, Access::InstanceDict, 0);
-    known->typed = true;
-    known->owner = plan.expected;
+  case Plan::InstanceDict:
+    if (PyDict_Check(result))
+      addInstanceDict(plan.expected, result);
     break;
   }
+}
+
+void Observer::addInstanceDict(PyObject *object, PyObject *dict) {
+  Known *owner = objects.find(object);
+  if (!owner || objects.find(dict))
+    return;
+  if (owner->fresh()) {
+    objects.addFresh(dict).owner = object;
+    return;
   }
+  Known *known = objects.addConstant(dict);
+  known->pinned = false;
+  known->source = objects.step(owner->source, Access::InstanceDict, 0);
+  known->typed = true;
+  known->owner = object;
 }
 
 void Observer::leave(Frame *frame, PyObject *result) {

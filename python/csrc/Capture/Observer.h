@@ -193,6 +193,8 @@ public:
   void readLocal(int index);
   PyObject *readGlobal(PyObject *name);
   PyObject *globals();
+  /// The dict behind the object's attributes is seen.
+  void addInstanceDict(PyObject *object, PyObject *dict);
   /// All arguments are what an operator takes.
   void operands(const Call &call);
   void freshResult() {
@@ -210,6 +212,8 @@ public:
   //===--------------------------------------------------------------------===//
 
   int64_t inputOf(PyObject *tensor) { return objects.inputOf(tensor); }
+  /// (file, line) of the instruction that runs.
+  pybind11::object location() const;
   /// Something about the running operator can't be recorded.
   void refuse(std::string reason);
   pybind11::object &record() { return recordObject; }
@@ -242,6 +246,7 @@ private:
   /// Ends it with the frame's return.
   void endReturn(PyObject *result);
   void discard(const Stop &why);
+  void finishEffects();
   void quit();
   Break breakAt(const Stop &why);
   int32_t rootUnit() const;
@@ -259,7 +264,6 @@ private:
   bool running = false, started = false, over = false, entered = false;
   int32_t blockedAt = -1;
   std::string refused, refusedAdvice;
-  bool startGradMode = true;
   bool collecting = false; ///< of garbage, before the recording
 };
 

@@ -76,6 +76,11 @@ void dynamo::capture::bindObserver(py::module_ &m) {
           },
           "Number of the input that this tensor is; -1 if it does not come "
           "from outside the trace.")
+      .def("input_of_grad",
+           [](Observer &self, int64_t number) {
+             return self.objects.inputOfGrad(number);
+           })
+      .def("location", &Observer::location)
       .def("refuse", &Observer::refuse,
            "The running operator can't be recorded, and why.");
 

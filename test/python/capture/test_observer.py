@@ -127,3 +127,13 @@ def test_nothing_is_recorded_under_a_tracer():
     finally:
         sys.settrace(None)
     assert not recording.recorded and "tracer" in recording.reason
+
+
+def test_id_does_not_leave():
+    def f(x, table):
+        table = {id(x): 1}
+        return x + len(table)
+
+    complete(f, X, None)
+    recording = record(lambda x: (x + 1, id(x)), X)
+    assert not recording.recorded and "id()" in recording.reason
