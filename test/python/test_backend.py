@@ -231,7 +231,7 @@ def test_report_tells_kernels_and_shares():
     f = dynamo_mlir.compile(lambda a, b: F.gelu(a @ b))
     f(torch.randn(32, 64), torch.randn(64, 16))
     graph = dynamo_mlir.report().graphs[-1]
-    assert graph.kind == "inference" and graph.flops == 2 * 32 * 64 * 16 and graph.own_share == 1.0
+    assert graph.kind in ("inference", "segment") and graph.flops == 2 * 32 * 64 * 16 and graph.own_share == 1.0
     assert sum(graph.kernels.values()) >= 1 and graph.launches >= 1 and graph.seconds["import"] > 0
     assert "GFLOP" in str(dynamo_mlir.report())
 

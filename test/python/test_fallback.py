@@ -21,7 +21,7 @@ def test_complex_runs_in_eager_with_one_warning(caplog):
     for _ in range(3):
         same(complex_step(a), f(a))
     warnings = [r.getMessage() for r in caplog.records if r.name == "dynamo_mlir"]
-    assert len(warnings) == 1 and "complex64" in warnings[0] and "test_fallback.py" in warnings[0] and "view_as_complex(a) * 2j" in warnings[0]
+    assert len(warnings) == 1 and "complex" in warnings[0] and "test_fallback.py" in warnings[0] and "view_as_complex(a) * 2j" in warnings[0]
     (fallback,) = dynamo_mlir.report().fallbacks.values()
     assert fallback.count == 1
 
@@ -31,7 +31,7 @@ def test_strict_raises():
     with pytest.raises(CompileError) as caught:
         f(torch.randn(4, 2))
     error = caught.value
-    assert error.file == __file__ and "2j" in open(__file__).read().splitlines()[error.line - 1] and "aten" in error.op
+    assert error.file == __file__ and "2j" in open(__file__).read().splitlines()[error.line - 1] and "view_as_complex" in str(error)
 
 
 def test_sparse_arguments():
@@ -94,6 +94,7 @@ def test_our_faults_do_not_reach_the_program(monkeypatch, caplog, tmp_path):
 
 def test_any_exception_of_ours_is_contained(monkeypatch):
     monkeypatch.setattr(graph, "import_graph", lambda *a: 1 / 0)
+    monkeypatch.setattr("dynamo_mlir.capture.program.import_graph", lambda *a: 1 / 0)
     f = dynamo_mlir.compile(lambda a: a * 2)
     assert f(torch.ones(2)).sum() == 4
     assert "ZeroDivisionError" in str(dynamo_mlir.report())

@@ -159,7 +159,6 @@ struct State {
   bool eager = false;
   std::string why;
   bool recording = false;
-  int32_t failures = 0;
   int64_t recordings = 0;
   std::vector<Break> breaks;
 };
@@ -176,9 +175,6 @@ struct FunctionObject {
 static FunctionObject *as(PyObject *object) {
   return reinterpret_cast<FunctionObject *>(object);
 }
-
-/// Recordings that failed in a row before a function is left alone.
-static constexpr int32_t kMaxFailures = 2;
 
 /// Calls a method of the door; a failure there is ours and is dropped, unless
 /// the door means it (`strict`): then it is left set and false is returned.
@@ -216,16 +212,14 @@ static bool addSegment(FunctionObject *self, const Trace &trace) {
     error = raised.what();
   }
   if (segment) {
-    state.failures = 0;
     state.entry = trace.start;
     state.table.add(segment);
     return tell(self->door, "on_segment", py::handle(self->wrapped),
                 py::cast(segment));
   }
-  if (++state.failures >= kMaxFailures) {
-    state.eager = true;
-    state.why = failure ? py::cast<std::string>(py::str(failure)) : error;
-  }
+  // Another try would cost as much and end the same way.
+  state.eager = true;
+  state.why = failure ? py::cast<std::string>(py::str(failure)) : error;
   return tell(self->door, "on_failure", py::handle(self->wrapped),
               failure ? failure : py::object(py::str(error)));
 }
@@ -474,7 +468,6 @@ static PyObject *resetFunction(PyObject *self, PyObject *) {
   state.eager = compat::isGenerator(code);
   if (!state.eager)
     state.why.clear();
-  state.failures = 0;
   state.breaks.clear();
   Py_RETURN_NONE;
 }
