@@ -183,6 +183,15 @@ struct GuardProgram::Builder {
       if (!state || !PyTuple_Check(state.ptr()) ||
           PyTuple_GET_SIZE(state.ptr()) != 3)
         return fail("a function guard without the function's state");
+      // Keyword defaults are a dict, whose content counts.
+      py::tuple given(state);
+      py::object content = given[2];
+      if (PyDict_Check(content.ptr())) {
+        content = py::reinterpret_steal<py::object>(PyDict_Copy(content.ptr()));
+        if (!content)
+          throw py::error_already_set();
+      }
+      state = py::make_tuple(given[0], given[1], given[2], content);
       add(Op::Function, on, number).object = keepValue(state.ptr());
       return true;
     }

@@ -285,6 +285,30 @@ static PyObject *follow(Access access, PyObject *parent, PyObject *key,
 // Run
 //===----------------------------------------------------------------------===//
 
+/// Whether a function has the code, defaults and keyword defaults of `state`;
+/// `version` is that of the keyword defaults when they last were the same.
+static bool isUnchanged(PyObject *object, PyObject *state, uint64_t &version) {
+  auto was = [&](int i) { return PyTuple_GET_ITEM(state, i); };
+  if (!PyFunction_Check(object) || PyFunction_GET_CODE(object) != was(0) ||
+      orNone(PyFunction_GET_DEFAULTS(object)) != was(1))
+    return false;
+  PyObject *keywords = orNone(PyFunction_GET_KW_DEFAULTS(object));
+  if (keywords != was(2))
+    return false;
+  if (!PyDict_Check(keywords) || compat::dictVersion(keywords) == version)
+    return true;
+  PyObject *key, *value, *name, *content;
+  Py_ssize_t at = 0, in = 0;
+  while (PyDict_Next(keywords, &at, &key, &value))
+    if (!PyDict_Next(was(3), &in, &name, &content) || !sameValue(key, name) ||
+        value != content)
+      return false;
+  if (PyDict_Next(was(3), &in, &name, &content))
+    return false;
+  version = compat::dictVersion(keywords);
+  return true;
+}
+
 int32_t GuardProgram::run(const FrameView &frame) {
   release();
   if (isDead)
@@ -385,15 +409,9 @@ int32_t GuardProgram::run(const FrameView &frame) {
     case Op::Tensor:
       holds = matchesTensor(object, *tensors[s.word]);
       break;
-    case Op::Function: {
-      holds = PyFunction_Check(object) &&
-              PyFunction_GET_CODE(object) == PyTuple_GET_ITEM(s.object, 0) &&
-              orNone(PyFunction_GET_DEFAULTS(object)) ==
-                  PyTuple_GET_ITEM(s.object, 1) &&
-              orNone(PyFunction_GET_KW_DEFAULTS(object)) ==
-                  PyTuple_GET_ITEM(s.object, 2);
+    case Op::Function:
+      holds = isUnchanged(object, s.object, step->word);
       break;
-    }
     case Op::Same:
       holds = object == r[s.to];
       break;

@@ -90,7 +90,7 @@ private:
     Length,
     Keys,
     Tensor,
-    Function, ///< `object`: tuple of code, defaults, keyword defaults
+    Function, ///< `object`: code, defaults, keyword defaults, their copy
     Same,
     Distinct,
     NoOverlap,
