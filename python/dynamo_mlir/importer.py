@@ -136,7 +136,8 @@ def overload_named(name):
 
 
 class Importer:
-    def __init__(self, graph_module, values=None):
+    def __init__(self, graph_module, values=None, device="cpu"):
+        self.device = device
         self.graph_module = graph_module
         self.values = values
         self.builder = _C.GraphBuilder()
@@ -160,7 +161,7 @@ class Importer:
         """(dtype number, sizes, strides) of a fake tensor; what is not a plain CPU tensor is not compiled."""
         if value.layout != torch.strided or value.is_quantized:
             raise unsupported(f"tensors of layout {value.layout} are not compiled", node)
-        if value.device.type != "cpu":
+        if value.device.type != self.device and value.device.type != "cpu":
             raise unsupported(f"tensors on {value.device} are not compiled", node)
         number = DTYPES.get(value.dtype)
         if number is None:
@@ -574,5 +575,6 @@ def attribute(kind, argument, schema):
     return (kind, items)
 
 
-def import_graph(graph_module, values=None):
-    return Importer(graph_module, values).run()
+def import_graph(graph_module, values=None, device="cpu"):
+    """`device`: where the values lie that stand for tensors on the CPU; capture has meta tensors for them."""
+    return Importer(graph_module, values, device).run()

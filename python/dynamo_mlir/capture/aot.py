@@ -11,8 +11,6 @@ import time
 from unittest import mock
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-
 from .. import decompositions
 from ..errors import CompileError
 from ..graph import Graph, boxed
@@ -160,6 +158,8 @@ class Replay(torch.nn.Module):
 
 def example_inputs(record, count):
     """Fake tensors like the inputs; None where there is none."""
+    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     made = [None] * count
     for number, tensor in record.inputs.items():

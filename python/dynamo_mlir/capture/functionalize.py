@@ -7,15 +7,14 @@ the root is what the memory holds; a view is computed anew from its parent where
 becomes a value of its parent (slice_scatter and the like), up to the root. What inputs hold at the end is written back by
 the caller, as one copy each.
 
-Operators that the aten dialect lacks are decomposed as for torch.compile's door. Nodes carry fake tensors with the sizes and
-strides that the real ones had; no operator runs again, but for the few whose result type is not clear.
+Operators that the aten dialect lacks are decomposed as for torch.compile's door. Nodes carry meta tensors with the sizes and
+strides that the real ones had (fake tensors would load TorchDynamo first); no operator runs again on these, but for the few
+whose result type is not clear.
 """
 import dataclasses
 import operator
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-
 from .. import decompositions
 from ..errors import CompileError
 from ..importer import op_table
@@ -76,6 +75,10 @@ class State:
         self.layout = layout  # dtype, sizes, strides, offset
 
 
+def on_device(kwargs, device):
+    return {**kwargs, "device": device} if kwargs.get("device") is not None else kwargs
+
+
 class GraphOnly:
     """A graph and its constants, as the importer takes them: without the Python code that a GraphModule makes at once."""
 
@@ -96,11 +99,9 @@ class Functionalize:
         self.record = record
         self.graph = torch.fx.Graph()
         self.attributes = {}
-        self.mode = FakeTensorMode(allow_non_fake_inputs=True)
         self.states = {}
         self.families = {}  # Storage to Family
         self.table = op_table()
-        self.decompositions = decompositions.table()
         self.location = None
         self.random = False
         self.constants = 0
@@ -108,7 +109,7 @@ class Functionalize:
     # Nodes -----------------------------------------------------------------------------------------------------------
 
     def fake(self, dtype, sizes, strides):
-        return FakeTensor(self.mode, torch.empty_strided(sizes, strides, dtype=dtype, device="meta"), torch.device("cpu"))
+        return torch.empty_strided(sizes, strides, dtype=dtype, device="meta")
 
     def fake_like(self, layout):
         return self.fake(*layout[:3])
@@ -121,7 +122,7 @@ class Functionalize:
         return made
 
     def emit(self, func, args, kwargs=None, layout=None):
-        """An operator of one result, of this layout (dtype, sizes, ...) or, without one, as fake tensors say."""
+        """An operator of one result, of this layout (dtype, sizes, ...) or, without one, as meta tensors say."""
         return self.emit_all(func, args, kwargs, None if layout is None else [layout], True)[0]
 
     def emit_all(self, func, args, kwargs, layouts, single):
@@ -140,15 +141,15 @@ class Functionalize:
         return [None if v is None else self.node(operator.getitem, (made, i), None, v) for i, v in enumerate(values)]
 
     def decomposes(self, func):
-        return func in self.decompositions and str(func) not in self.table
+        return str(func) not in self.table and func in decompositions.table()
 
     def run_fake(self, func, args, kwargs):
         value = lambda tree: torch.fx.map_arg(tree, lambda n: n.meta["val"])
-        with self.mode, torch.no_grad():
-            return func(*value(tuple(args)), **value(kwargs))
+        with torch.no_grad():
+            return func(*value(tuple(args)), **on_device(value(kwargs), torch.device("meta")))
 
     def inline(self, func, args, kwargs):
-        """The decomposition of an operator, traced on fake tensors and copied into the graph."""
+        """The decomposition of an operator, traced on meta tensors and copied into the graph."""
         from torch.fx.experimental.proxy_tensor import make_fx
 
         nodes = []
@@ -158,11 +159,11 @@ class Functionalize:
         def rule(*tensors):
             given = dict(zip(nodes, tensors))
             fill = lambda tree: torch.fx.map_arg(tree, given.__getitem__)
-            return func(*fill(tuple(args)), **fill(kwargs))
+            return func(*fill(tuple(args)), **on_device(fill(kwargs), torch.device("meta")))
 
         fakes = [self.fake_like((n.meta["val"].dtype, tuple(n.meta["val"].shape), n.meta["val"].stride())) for n in nodes]
         with torch.no_grad(), torch.utils._python_dispatch._disable_current_modes():
-            traced = make_fx(rule, decomposition_table=self.decompositions)(*fakes)
+            traced = make_fx(rule, decomposition_table=decompositions.table())(*fakes)
         env = {}
         inputs = iter(nodes)
         for n in traced.graph.nodes:
@@ -175,7 +176,7 @@ class Functionalize:
                     env[n] = env[n.args[0]]
                     continue
                 fill = lambda tree: torch.fx.map_arg(tree, env.__getitem__)
-                env[n] = self.node(n.target, fill(n.args), fill(n.kwargs), n.meta["val"])
+                env[n] = self.node(n.target, fill(n.args), on_device(fill(n.kwargs), torch.device("cpu")), n.meta["val"])
             else:
                 out = n.args[0]
         if isinstance(out, torch.fx.Node):

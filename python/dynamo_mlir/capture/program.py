@@ -30,7 +30,7 @@ class TensorProgram:
         start = time.perf_counter()
         functional = functionalize(record)
         self.functional_module = functional.module
-        imported = import_graph(functional.module)
+        imported = import_graph(functional.module, device="meta")
         seconds["import"] = time.perf_counter() - start
         self.program = build_program(imported, "segment", options, seconds)
         self.seconds = seconds
