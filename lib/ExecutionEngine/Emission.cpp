@@ -82,6 +82,7 @@ private:
   absl::Status append(dynamo::rt::LaunchOp launch);
   absl::Status append(dynamo::rt::CallExternOp call);
   absl::Status append(dynamo::rt::CopyOp copy);
+  absl::Status append(dynamo::rt::RefuseIfOp check);
   /// Adds the buffers of `values` to the instruction.
   absl::Status addArgs(Operation *op, ValueRange values,
                        Instruction &instruction);
@@ -231,9 +232,21 @@ absl::Status Emitter::append(rt::CopyOp copy) {
   return absl::OkStatus();
 }
 
+absl::Status Emitter::append(rt::RefuseIfOp check) {
+  Instruction instruction;
+  instruction.kind = Instruction::RefuseIf;
+  instruction.name = check.getReason().str();
+  instruction.work = 0;
+  if (absl::Status status = addArgs(check, check.getFlag(), instruction);
+      !status.ok())
+    return status;
+  finish(std::move(instruction));
+  return absl::OkStatus();
+}
+
 absl::Status Emitter::append(Operation *op) {
   return llvm::TypeSwitch<Operation *, absl::Status>(op)
-      .Case<rt::LaunchOp, rt::CallExternOp, rt::CopyOp>(
+      .Case<rt::LaunchOp, rt::CallExternOp, rt::CopyOp, rt::RefuseIfOp>(
           [&](auto concrete) { return append(concrete); })
       .Case<rt::SlotOp>([&](rt::SlotOp slot) -> absl::Status {
         absl::StatusOr<TensorSpec> spec =

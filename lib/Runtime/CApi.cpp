@@ -57,6 +57,8 @@ const char *dynamoStatusText(int32_t status) {
   case DYNAMO_NO_EXTERN_HANDLER:
     return "the program calls operators that are not compiled, and there is "
            "no handler for them";
+  case DYNAMO_REFUSED:
+    return "the data is such that an operator of the program has to raise";
   case DYNAMO_OUT_OF_MEMORY:
     return "out of memory for intermediate buffers";
   }

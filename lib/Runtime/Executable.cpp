@@ -126,6 +126,10 @@ bool Executable::prepare(std::string &error) {
       if (instruction.args.size() != 2)
         return fail(i, "a copy has a source and a destination");
       break;
+    case Instruction::RefuseIf:
+      if (instruction.args.size() != 1)
+        return fail(i, "a condition has one byte");
+      break;
     case Instruction::Extern:
       if (instruction.externId < 0 ||
           instruction.externId >= static_cast<int64_t>(prog.externs.size()))
@@ -278,6 +282,7 @@ DynamoStatus Executable::runSteps(const RunContext &context,
     runSerial(range, body, data);
   };
 
+  bool inStretch = false;
   for (size_t i = 0, count = steps.size(); i < count; ++i) {
     const Step &step = steps[i];
     const Instruction &instruction = prog.instructions[i];
@@ -288,8 +293,10 @@ DynamoStatus Executable::runSteps(const RunContext &context,
     std::chrono::steady_clock::time_point start;
     if (context.profile)
       start = std::chrono::steady_clock::now();
-    if (step.beginKernels && context.beginKernels)
+    if (step.beginKernels && context.beginKernels) {
       context.beginKernels(context.context);
+      inStretch = true;
+    }
 
     switch (instruction.kind) {
     case Instruction::Launch: {
@@ -308,6 +315,13 @@ DynamoStatus Executable::runSteps(const RunContext &context,
                    workOf(instruction), &CopyTiles::run, &copy);
       break;
     }
+    case Instruction::RefuseIf:
+      if (*static_cast<const char *>(address(0))) {
+        if (inStretch && context.endKernels)
+          context.endKernels(context.context);
+        return DYNAMO_REFUSED;
+      }
+      break;
     case Instruction::Extern: {
       if (!context.callExtern)
         return DYNAMO_NO_EXTERN_HANDLER;
@@ -331,8 +345,10 @@ DynamoStatus Executable::runSteps(const RunContext &context,
     }
     }
 
-    if (step.endKernels && context.endKernels)
+    if (step.endKernels && context.endKernels) {
       context.endKernels(context.context);
+      inStretch = false;
+    }
     for (int32_t r = 0; r < step.numReleases; ++r) {
       int32_t slot = releases[step.firstRelease + r];
       if (void *owner = std::exchange(frame.owners[slot], nullptr))

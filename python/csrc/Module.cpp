@@ -134,7 +134,8 @@ using TypeTuple = std::pair<int32_t, std::vector<int64_t>>;
 PYBIND11_MODULE(_C, m) {
   m.doc() = "The compiler behind dynamo_mlir; not a public interface.";
 
-  // Raised as InternalCompilerError; the Python side adds where the IR is.
+  // Failures of ours are raised as InternalCompilerError; the Python side adds
+  // where the IR is.
   py::register_exception_translator([](std::exception_ptr raised) {
     try {
       if (raised)
@@ -143,6 +144,10 @@ PYBIND11_MODULE(_C, m) {
       py::object type = py::module_::import("dynamo_mlir.errors")
                             .attr("InternalCompilerError");
       PyErr_SetString(type.ptr(), failure.message.c_str());
+    } catch (const Refused &) {
+      py::object type =
+          py::module_::import("dynamo_mlir.errors").attr("Refused");
+      PyErr_SetNone(type.ptr());
     }
   });
 
@@ -213,6 +218,15 @@ PYBIND11_MODULE(_C, m) {
                count += step.kind == dynamo::runtime::Instruction::Launch;
              return count;
            })
+      .def(
+          "conditions",
+          [](const Runner &self) {
+            int count = 0;
+            for (const auto &step : self.compiled().program->instructions)
+              count += step.kind == dynamo::runtime::Instruction::RefuseIf;
+            return count;
+          },
+          "How many conditions on the data a run may be refused for.")
       .def("arena_bytes", [](const Runner &self) {
         return self.compiled().program->arenaBytes;
       });

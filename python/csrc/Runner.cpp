@@ -155,6 +155,8 @@ py::object Runner::runWith(const py::sequence &arguments,
     endKernelsHook(&call);
   if (call.raised)
     std::rethrow_exception(call.raised);
+  if (status == DYNAMO_REFUSED)
+    throw Refused();
   if (status == DYNAMO_OUT_OF_MEMORY) {
     PyErr_SetString(
         PyExc_MemoryError,

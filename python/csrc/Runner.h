@@ -34,6 +34,10 @@ struct InputPlan {
   pybind11::object constant;
 };
 
+/// A run that the data does not allow (DYNAMO_REFUSED): the same work in eager
+/// PyTorch raises. Nothing of the run is visible but what extern calls did.
+struct Refused {};
+
 /// A fresh tensor that receives an output of the program.
 struct OutputPlan {
   std::vector<int64_t> sizes, strides;
@@ -51,7 +55,7 @@ public:
   const Compiled &compiled() const { return code; }
 
   /// The program's outputs as tensors, or None if an argument does not look as
-  /// it must: nothing has happened then.
+  /// it must: nothing has happened then. Throws `Refused`.
   pybind11::object run(const pybind11::sequence &arguments) const;
   /// The same, and the nanoseconds that each instruction took.
   pybind11::object runProfiled(const pybind11::sequence &arguments,

@@ -29,6 +29,15 @@ class CompileError(RuntimeError):
         return text
 
 
+class Refused(Exception):
+    """The data is such that an operator raises in eager PyTorch: the graph must run there. Never reaches the user.
+
+    `done` lists (name, result) of the operators with effects that have run already and must not run again, in order.
+    """
+
+    done = ()
+
+
 class InternalCompilerError(RuntimeError):
     """A fault of ours. `folder` holds the graph's IR, `command` reproduces the failure without Python."""
 

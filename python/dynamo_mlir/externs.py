@@ -21,6 +21,11 @@ def overload_of(name):
     return getattr(getattr(getattr(torch.ops, namespace), base), suffix or "default")
 
 
+def has_effects(op):
+    """Whether a second call would not be the same as the first: it draws random numbers, or nothing is known of it."""
+    return op.namespace not in TRUSTED or torch.Tag.nondeterministic_seeded in op.tags
+
+
 def from_text(value, kind):
     """A parsed attribute as the Python value that an argument of this schema type takes."""
     if isinstance(value, str) and "str" not in kind:
@@ -45,8 +50,10 @@ class Extern:
         self.args = [from_text(v, str(a.real_type)) for v, a in zip(_C.parse_attribute(args), positional)]
         self.kwargs = {k: from_text(v, kinds[k]) for k, v in _C.parse_attribute(kwargs).items()}
         self.copies = self.op.namespace not in TRUSTED
+        self.has_effects = has_effects(self.op)
 
-    def __call__(self, operands):
+    def __call__(self, operands, done=None):
+        """The results as the program wants them; what the operator itself returned is appended to `done`."""
         if self.copies:
             operands = [t.clone() for t in operands]
 
@@ -59,6 +66,8 @@ class Extern:
 
         with torch.no_grad():
             out = self.op(*[fill(v) for v in self.args], **{k: fill(v) for k, v in self.kwargs.items()})
+            if done is not None:
+                done.append((self.name, out))
             returned = [out] if isinstance(out, torch.Tensor) else [r for r in out or () if r is not None]
             if len(returned) != len(self.results):
                 raise InternalCompilerError(f"{self.name} returned {len(returned)} tensors where the graph has {len(self.results)}")

@@ -10,8 +10,9 @@ import time
 import torch
 
 from . import reports
-from .errors import CompileError, InternalCompilerError
-from .importer import import_graph
+from .errors import CompileError, InternalCompilerError, Refused
+from .externs import has_effects
+from .importer import import_graph, qualified
 from .runtime import Program
 
 log = logging.getLogger("dynamo_mlir")
@@ -61,6 +62,25 @@ def concrete_values(graph_module, args):
     with mode, torch.no_grad():
         propagate.run(*fakes)
     return propagate.values
+
+
+class Repeat(torch.fx.Interpreter):
+    """Runs a graph in eager PyTorch after the compiled program refused to: the right exception is raised at the right
+    operator. What has run already and has effects gives the result that it gave."""
+
+    def __init__(self, graph_module, done):
+        super().__init__(graph_module)
+        self.done = list(done)
+
+    def call_function(self, target, args, kwargs):
+        with_effects = getattr(target, "__name__", None) == "with_effects"
+        op = args[1] if with_effects else target
+        if self.done and isinstance(op, torch._ops.OpOverload) and has_effects(op) and self.done[0][0] == qualified(op):
+            out = self.done.pop(0)[1]
+            if not with_effects:
+                return out
+            return (args[0], *(out if isinstance(out, (list, tuple)) else (out,)))
+        return super().call_function(target, args, kwargs)
 
 
 class Variant:
@@ -160,9 +180,15 @@ class Graph:
                     if results is not None:
                         return results
                     self.fall_back(InternalCompilerError("a graph compiled for its arguments refuses them"))
+        except Refused as refused:
+            done = refused.done
         except InternalCompilerError as error:
             self.fall_back(error)
-        return self.graph_module(*held)
+            return self.graph_module(*held)
+        else:
+            return self.graph_module(*held)
+        # Outside of the handler: the user's exception has no context.
+        return Repeat(self.graph_module, done).run(*held) if done else self.graph_module(*held)
 
 
 def boxed(graph):

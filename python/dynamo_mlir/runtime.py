@@ -1,9 +1,12 @@
 # Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A compiled graph on torch tensors: results with eager's sizes, strides and aliasing."""
+import threading
+
 import torch
 
 from . import _C
+from .errors import Refused
 from .externs import Extern
 from .importer import DTYPES
 from .layout import dense_strides
@@ -42,15 +45,31 @@ class Program:
         self.externs = [Extern(name, args, kwargs, [(BY_NUMBER[d], s) for d, s in results])
                         for name, args, kwargs, results in self.runner.externs()]
         seconds.update(self.runner.seconds())
+        # A refused run is repeated in eager PyTorch, where what these did must not happen twice.
+        self.records = self.runner.conditions() > 0 and any(e.has_effects for e in self.externs)
+        self.calls = threading.local()
         # The common case: every result is a buffer, in order.
         self.plain = all(o.kind == "buffer" and o.index == i for i, o in enumerate(self.outputs))
 
     def call_extern(self, number, operands):
-        return self.externs[number](operands)
+        extern = self.externs[number]
+        return extern(operands, self.calls.done if self.records and extern.has_effects else None)
+
+    def run_recorded(self, args):
+        """The same as the runner's run; a `Refused` holds what has run."""
+        outer = getattr(self.calls, "done", None)  # an operator may call the program that it is part of
+        self.calls.done = []
+        try:
+            return self.runner.run(args)
+        except Refused as refused:
+            refused.done = self.calls.done
+            raise
+        finally:
+            self.calls.done = outer
 
     def run(self, args):
-        """The graph's results, or None if the arguments are not what this was compiled for."""
-        buffers = self.runner.run(args)
+        """The graph's results, or None if the arguments are not what this was compiled for. Raises `Refused`."""
+        buffers = self.run_recorded(args) if self.records else self.runner.run(args)
         if buffers is None or self.plain:
             return buffers
         results = []

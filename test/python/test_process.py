@@ -3,6 +3,8 @@
 """Threads, memory, forks: what surrounds a call."""
 import gc
 import os
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -32,6 +34,70 @@ def test_many_threads_call_one_function():
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert not failures, failures
+
+
+def test_many_threads_train_and_infer_with_one_model():
+    net = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4))
+    compiled = dynamo_mlir.compile(net)
+    compiled(torch.randn(8, 16)).sum().backward()
+    failures = []
+
+    def work(seed):
+        try:
+            x = torch.randn(8, 16, generator=torch.Generator().manual_seed(seed))
+            for i in range(20):
+                theirs, ours = x.clone().requires_grad_(), x.clone().requires_grad_()
+                expected = torch.autograd.grad(net(theirs).square().sum(), [theirs, *net.parameters()])
+                actual = torch.autograd.grad(compiled(ours).square().sum(), [ours, *net.parameters()])
+                torch.testing.assert_close(actual, expected, rtol=1e-4, atol=1e-5)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not failures, failures
+
+
+def test_ten_processes_compile_at_once():
+    program = """
+import torch, dynamo_mlir
+a = torch.randn(33, 17)
+f = lambda a: (a @ a.t()).softmax(-1).relu() + 1
+torch.testing.assert_close(dynamo_mlir.compile(f)(a), f(a))
+assert not dynamo_mlir.report().fallbacks and dynamo_mlir.report().graphs
+"""
+    environment = dict(os.environ, OMP_NUM_THREADS="1")
+    processes = [subprocess.Popen([sys.executable, "-c", program], env=environment) for _ in range(10)]
+    assert [p.wait(timeout=300) for p in processes] == [0] * 10
+
+
+def test_an_exception_in_the_middle_leaves_everything_usable():
+    """An operator that fails half way, many times: memory is given back, the next call is right."""
+
+    @torch.library.custom_op("dynamo_mlir_test::picky", mutates_args=())
+    def picky(x: torch.Tensor) -> torch.Tensor:
+        if x.flatten()[0] > 0.5:
+            raise ValueError("too large")
+        return x * 2
+
+    picky.register_fake(lambda x: torch.empty_like(x))
+
+    f = dynamo_mlir.compile(lambda a: picky((a @ a).relu() * 0 + a) + a.softmax(-1))
+    good, bad = torch.zeros(512, 512), torch.ones(512, 512)
+    expected = f(good)
+    for i in range(60):
+        if i == 20:
+            start = resident()
+        with_error = None
+        try:
+            f(bad)
+        except ValueError as error:
+            with_error = str(error)
+        assert with_error == "too large"
+        del with_error
+        assert torch.equal(f(good), expected)
+    assert resident() - start < 16 << 20
 
 
 def test_threads_option_and_torch_setting():

@@ -130,6 +130,36 @@ def test_swapped_tensors():
     assert outcomes[0] == outcomes[1]
 
 
+def broadcast_worker(rank, folder):
+    """Rank 0's weights reach rank 1 by a collective that writes in place."""
+    import torch.distributed as dist
+
+    dist.init_process_group("gloo", init_method=f"file://{folder}/rendezvous", rank=rank, world_size=2)
+    torch.manual_seed(rank)
+    net = Net()
+    compiled = dynamo_mlir.compile(net)
+    a = torch.ones(3, 8)
+    with torch.no_grad():
+        before = compiled(a).clone()
+        for p in net.parameters():
+            dist.broadcast(p.data, 0)
+        after = compiled(a)
+        torch.testing.assert_close(after, net(a))
+        assert torch.equal(after, before) == (rank == 0)
+    assert not dynamo_mlir.report().fallbacks
+    dist.destroy_process_group()
+
+
+def test_a_broadcast_between_processes_is_seen(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=broadcast_worker, args=(rank, str(tmp_path))) for rank in range(2)]
+    for p in processes:
+        p.start()
+    for p in processes:
+        p.join(120)
+    assert [p.exitcode for p in processes] == [0, 0]
+
+
 def test_batch_norm_statistics():
     ours, theirs = (torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4)) for _ in range(2))
     theirs.load_state_dict(ours.state_dict())

@@ -77,7 +77,7 @@ def VerifyLinalgPass : Pass<"verify-linalg", "::mlir::ModuleOp"> {
     *Output*: unchanged; an error at each op that breaks the contract:
 
     - C1: functions hold `linalg`, `tensor`, `arith`, `math`, `func`,
-      `rt.attention` and `aten.extern` only; `py.func`s are left aside.
+      `rt.attention`, `rt.refuse_if` and `aten.extern` only; `py.func`s are left aside.
     - C2: no tensor holds `i1` or an unsigned integer.
     - C3: the result map of a reduction drops dims, none is a constant.
     - C4: `rt.dtypes` of an extern has one type per operand and result.

@@ -37,6 +37,11 @@ enum DynamoStatus {
   DYNAMO_NO_EXTERN_HANDLER = 2,
   /** No memory for the arena. */
   DYNAMO_OUT_OF_MEMORY = 3,
+  /** Eager would have raised because of what the data is (an index out of
+   * range, an integer division by zero), so nothing in the outputs counts: run
+   * the same work in another way, which raises. Of extern calls, those before
+   * the check have run. */
+  DYNAMO_REFUSED = 4,
 };
 
 /** Whose threads run the tiles of a kernel. */

@@ -62,9 +62,10 @@ struct BufferRef {
 /// One instruction. Launch: `args` are inputs then outputs. Extern: `args` are
 /// operands with `specs`; results go to extern slots
 /// [firstResult, firstResult + resultSpecs.size()). Copy: args[0] to args[1],
-/// `range` bytes.
+/// `range` bytes. RefuseIf: ends the run as refused if the byte args[0] is not
+/// 0.
 struct Instruction {
-  enum Kind : int32_t { Launch, Extern, Copy } kind = Launch;
+  enum Kind : int32_t { Launch, Extern, Copy, RefuseIf } kind = Launch;
   KernelFn kernel = nullptr;
   int64_t range = 1;     ///< parallel tiles (Launch), bytes (Copy)
   int64_t work = -1;     ///< estimated scalar operations, -1: unknown
@@ -73,7 +74,7 @@ struct Instruction {
   std::vector<BufferRef> args;
   std::vector<TensorSpec> specs;
   std::vector<TensorSpec> resultSpecs;
-  std::string name; ///< kernel or operator, for reports
+  std::string name; ///< kernel, operator or reason, for reports
 };
 
 /// An operator run by the embedder: its name and its arguments in the textual

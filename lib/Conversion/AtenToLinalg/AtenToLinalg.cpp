@@ -218,6 +218,7 @@ LogicalResult Driver::convertOp(Operation *op) {
   Operation *before = op->getPrevNode();
   Block *block = op->getBlock();
   b.failure.clear();
+  size_t numChecks = b.checks.size();
   if (succeeded((*lower)(op, b))) {
     replaced.push_back(op);
     return success();
@@ -230,6 +231,7 @@ LogicalResult Driver::convertOp(Operation *op) {
     inserted->erase();
     it = next;
   }
+  b.checks.resize(numChecks);
   for (Value result : op->getResults())
     b.values.erase(result);
   b.setInsertionPoint(op);
@@ -244,6 +246,7 @@ LogicalResult Driver::convertFunction(func::FuncOp func) {
   if (!func.getBody().hasOneBlock())
     return func.emitError("expected a function of one block");
   b.values.clear();
+  b.checks.clear();
   replaced.clear();
 
   Block &entry = func.front();

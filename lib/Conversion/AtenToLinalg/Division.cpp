@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Integer division by zero is an error in torch and a trap of the machine, so
-// an integer divisor must be a known constant other than 0; anything else has
-// no lowering and runs as an extern call, which raises. -1 is a negation: the
-// lowest integer over -1 would trap too.
+// Integer division by zero is an error in torch and a trap of the machine: a
+// check (Checks.h) refuses the run, and the division itself is by 1 then. -1 is
+// a negation: the lowest integer over -1 would trap too (it does in eager).
 //
 //===----------------------------------------------------------------------===//
 
+#include "dynamo/Conversion/AtenToLinalg/Checks.h"
 #include "dynamo/Conversion/AtenToLinalg/Expr.h"
 #include "dynamo/Dialect/Aten/IR/Aten.h"
 
@@ -35,23 +35,49 @@ static Expr divideInts(Expr x, Expr y) {
               : b.createOrFold<SignedOp>(x.value(), y.value())};
 }
 
-static Expr intQuotient(Expr x, Expr y, double divisor, Rounding rounding) {
-  if (divisor == -1.0)
-    return -x;
-  Expr quotient = divideInts<arith::DivSIOp, arith::DivUIOp>(x, y);
-  if (rounding == Rounding::Trunc || isUnsigned(x.dtype()))
-    return quotient;
-  Expr rest = divideInts<arith::RemSIOp, arith::RemUIOp>(x, y);
-  Expr isBelow = (rest != 0.0) & ((rest < 0.0) ^ (y < 0.0));
-  return where(isBelow, quotient - 1.0, quotient);
+/// How integers are divided.
+struct IntDivision {
+  Rounding rounding;
+  /// What is known of the divisor.
+  bool mayBeZero = true, mayBeMinusOne = true, isMinusOne = false;
+};
+
+/// y, or 1 where the machine's division could trap.
+static Expr harmless(Expr y, const IntDivision &how) {
+  if (how.mayBeZero && how.mayBeMinusOne && !isUnsigned(y.dtype())) {
+    Expr traps = (y == 0.0) | (y == -1.0);
+    return where(traps, y.constant(1), y);
+  }
+  if (how.mayBeZero)
+    return where(y == 0.0, y.constant(1), y);
+  if (how.mayBeMinusOne && !isUnsigned(y.dtype()))
+    return where(y == -1.0, y.constant(1), y);
+  return y;
 }
 
-/// The remainder with the sign of x (Trunc) or of y (Floor).
-static Expr intRemainder(Expr x, Expr y, double divisor, Rounding rounding) {
-  if (divisor == -1.0)
+static Expr intQuotient(Expr x, Expr divisor, const IntDivision &how) {
+  if (how.isMinusOne)
+    return -x;
+  Expr y = harmless(divisor, how);
+  Expr quotient = divideInts<arith::DivSIOp, arith::DivUIOp>(x, y);
+  if (isUnsigned(x.dtype()))
+    return quotient;
+  if (how.rounding == Rounding::Floor) {
+    Expr rest = x - quotient * y;
+    Expr isBelow = (rest != 0.0) & ((rest < 0.0) ^ (y < 0.0));
+    quotient = where(isBelow, quotient - 1.0, quotient);
+  }
+  return how.mayBeMinusOne ? where(divisor == -1.0, -x, quotient) : quotient;
+}
+
+/// The remainder with the sign of x (Trunc) or of y (Floor). By -1 it is 0, as
+/// by 1.
+static Expr intRemainder(Expr x, Expr divisor, const IntDivision &how) {
+  if (how.isMinusOne)
     return x.constant(0);
+  Expr y = harmless(divisor, how);
   Expr rest = divideInts<arith::RemSIOp, arith::RemUIOp>(x, y);
-  if (rounding == Rounding::Trunc || isUnsigned(x.dtype()))
+  if (how.rounding == Rounding::Trunc || isUnsigned(x.dtype()))
     return rest;
   Expr isBelow = (rest != 0.0) & ((rest < 0.0) ^ (y < 0.0));
   return where(isBelow, rest + y, rest);
@@ -78,23 +104,39 @@ static Expr floorRemainder(Expr x, Expr y) {
   return where(isBelow, rest + y, rest);
 }
 
-/// The integer divisor as it is in the result's dtype, or nullopt if it is
-/// not a constant or 0.
-static std::optional<double> intDivisor(Operand other, Type dtype) {
-  std::optional<double> value = knownNumber(other);
-  if (!value || *value == 0.0)
+/// Checks the divisor (a P1 value) where integers of `dtype` are divided;
+/// nullopt for what has no lowering: a number that is 0 or wraps in the dtype.
+static std::optional<IntDivision> checkDivisor(Lowering &b, Value other,
+                                               Type dtype, Rounding rounding) {
+  if (rounding == Rounding::None || !isInt(dtype) ||
+      !isa<IntegerType>(dtypeOf(other)))
     return std::nullopt;
-  // It must not wrap in the dtype.
+  IntRange known = rangeOf(other);
   unsigned width = dtype.getIntOrFloatBitWidth();
-  double limit = std::ldexp(1.0, isUnsigned(dtype) ? width : width - 1);
-  double low = isUnsigned(dtype) ? 0.0 : -limit;
-  if (*value < low || *value >= limit)
-    return std::nullopt;
-  return value;
+  IntRange whole =
+      isUnsigned(dtype)
+          ? IntRange{0, int64_t(llvm::maxUIntN(std::min(width, 63u)))}
+          : IntRange{llvm::minIntN(width), llvm::maxIntN(width)};
+  if (!known.within(whole)) {
+    if (b.operand(other).isNumber())
+      return std::nullopt;
+    known = whole;
+  }
+  IntDivision how{rounding};
+  how.mayBeZero = known.contains(0);
+  how.mayBeMinusOne = known.contains(-1);
+  how.isMinusOne = known.low == -1 && known.high == -1;
+  if (how.mayBeZero) {
+    if (b.operand(other).isNumber())
+      return std::nullopt;
+    checkNoZero(b, other, dtype);
+  }
+  return how;
 }
 
-static LogicalResult lowerQuotient(Operation *op, Lowering &b, Operand self,
-                                   Operand other, Rounding rounding) {
+static LogicalResult lowerQuotient(Operation *op, Lowering &b, Value x,
+                                   Value divisor, Rounding rounding) {
+  Operand self = b.operand(x), other = b.operand(divisor);
   Type dtype = resultType(op).getElementType();
   SmallVector<Operand> operands = {self, other};
   // By a number eager computes half types in float, by a tensor in themselves.
@@ -112,16 +154,17 @@ static LogicalResult lowerQuotient(Operation *op, Lowering &b, Operand self,
                           }
                           llvm_unreachable("all roundings are handled");
                         });
-  std::optional<double> divisor = intDivisor(other, dtype);
-  if (rounding == Rounding::None || !isInt(dtype) || !divisor)
-    return b.fail(op, "integer division by what is not a constant");
+  std::optional<IntDivision> how = checkDivisor(b, divisor, dtype, rounding);
+  if (!how)
+    return b.fail(op, "integer division by the number 0, or of bools");
   return lowerFormula(op, b, operands, dtype, [&](ArrayRef<Expr> in) {
-    return intQuotient(in[0], in[1], *divisor, rounding);
+    return intQuotient(in[0], in[1], *how);
   });
 }
 
-static LogicalResult lowerRemainder(Operation *op, Lowering &b, Operand self,
-                                    Operand other, Rounding rounding) {
+static LogicalResult lowerRemainder(Operation *op, Lowering &b, Value x,
+                                    Value divisor, Rounding rounding) {
+  Operand self = b.operand(x), other = b.operand(divisor);
   Type dtype = resultType(op).getElementType();
   SmallVector<Operand> operands = {self, other};
   if (isFloat(dtype))
@@ -130,11 +173,11 @@ static LogicalResult lowerRemainder(Operation *op, Lowering &b, Operand self,
           return rounding == Rounding::Trunc ? fmod(in[0], in[1])
                                              : floorRemainder(in[0], in[1]);
         });
-  std::optional<double> divisor = intDivisor(other, dtype);
-  if (!isInt(dtype) || !divisor)
-    return b.fail(op, "integer remainder of what is not a constant");
+  std::optional<IntDivision> how = checkDivisor(b, divisor, dtype, rounding);
+  if (!how)
+    return b.fail(op, "integer remainder by the number 0, or of bools");
   return lowerFormula(op, b, operands, dtype, [&](ArrayRef<Expr> in) {
-    return intRemainder(in[0], in[1], *divisor, rounding);
+    return intRemainder(in[0], in[1], *how);
   });
 }
 
@@ -147,19 +190,15 @@ void lowering::populateDivisionLowerings(LoweringTable &table) {
         return b.fail(op, "unknown rounding mode");
       rounding = *mode == "trunc" ? Rounding::Trunc : Rounding::Floor;
     }
-    return lowerQuotient(op, b, b.operand(op.getSelf()),
-                         b.operand(op.getOther()), rounding);
+    return lowerQuotient(op, b, op.getSelf(), op.getOther(), rounding);
   });
   table.add<FloorDivideOp>([](FloorDivideOp op, Lowering &b) {
-    return lowerQuotient(op, b, b.operand(op.getSelf()),
-                         b.operand(op.getOther()), Rounding::Floor);
+    return lowerQuotient(op, b, op.getSelf(), op.getOther(), Rounding::Floor);
   });
   table.add<FmodOp>([](FmodOp op, Lowering &b) {
-    return lowerRemainder(op, b, b.operand(op.getSelf()),
-                          b.operand(op.getOther()), Rounding::Trunc);
+    return lowerRemainder(op, b, op.getSelf(), op.getOther(), Rounding::Trunc);
   });
   table.add<RemainderOp>([](RemainderOp op, Lowering &b) {
-    return lowerRemainder(op, b, b.operand(op.getSelf()),
-                          b.operand(op.getOther()), Rounding::Floor);
+    return lowerRemainder(op, b, op.getSelf(), op.getOther(), Rounding::Floor);
   });
 }

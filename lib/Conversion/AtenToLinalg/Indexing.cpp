@@ -10,14 +10,13 @@
 // one element, where the order decides: they are sequential loops over the
 // elements that are written, on a tensor that is carried along.
 //
-// Eager raises IndexError for an index out of range.  Compiled code can't raise
-// in the middle of a kernel yet: reads take the nearest element in range and
-// writes leave the tensor as it is, so that no other memory is touched.
-// TODO(bounds flag): a kernel result that tells the host to raise, once kernels
-// have a status word.
+// Eager raises for an index out of range: a check (Checks.h) refuses the run
+// then.  It may be made after the access, so reads take the nearest element in
+// range and writes leave the tensor as it is: no other memory is touched.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dynamo/Conversion/AtenToLinalg/Checks.h"
 #include "dynamo/Conversion/AtenToLinalg/Structure.h"
 #include "dynamo/Dialect/Aten/IR/Aten.h"
 
@@ -87,6 +86,7 @@ LogicalResult lowerEmbedding(aten::EmbeddingOp op, Lowering &b) {
   shape.push_back(shapeOf(weight)[1]);
   if (rows == 0)
     return b.fail(op, "an embedding without rows");
+  checkIndices(b, op.getIndices(), rows, /*wraps=*/false);
   AffineMap map = b.getMultiDimIdentityMap(rank + 1).getMajorSubMap(rank);
   Value result =
       parallel(b, Input{indices, map}, attrs(b, shape),
@@ -112,6 +112,7 @@ LogicalResult lowerIndexSelect(aten::IndexSelectOp op, Lowering &b) {
   int64_t rank = rankOf(x), dim = normalizeDim(op.getDim(), rank);
   if (shapeOf(x)[dim] == 0)
     return b.fail(op, "an index of a dim without elements");
+  checkIndices(b, op.getIndex(), shapeOf(x)[dim], /*wraps=*/false);
   SmallVector<int64_t> along;
   if (indices.rank() == 1)
     along.push_back(dim);
@@ -139,6 +140,7 @@ LogicalResult lowerGather(aten::GatherOp op, Lowering &b) {
   int64_t rank = indices.rank(), dim = normalizeDim(op.getDim(), rank);
   if (rank == 0 || rankOf(x) != rank || shapeOf(x)[dim] == 0)
     return b.fail(op, "a gather of scalars or from no elements");
+  checkIndices(b, op.getIndex(), shapeOf(x)[dim], /*wraps=*/false);
   Value result =
       parallel(b, Input{indices, b.getMultiDimIdentityMap(rank)},
                attrs(b, indices.shape()), getElementTypeOrSelf(x.getType()),
@@ -211,6 +213,17 @@ struct AdvancedIndex {
     return result;
   }
 
+  /// Refuses what eager raises for. The unsafe overloads are those whose caller
+  /// knows that the indices are right.
+  void check(Lowering &b, Operation *op, ArrayRef<int64_t> self,
+             mlir::OperandRange operands) const {
+    auto overload = op->getAttrOfType<StringAttr>("aten.overload");
+    if (overload && overload.getValue().contains("_unsafe_"))
+      return;
+    for (auto [dim, operand] : llvm::zip_equal(dims, operands))
+      checkIndices(b, operand, self[dim], /*wraps=*/true);
+  }
+
   /// How index tensor `i` is read from the dims of the result.
   AffineMap map(Lowering &b, size_t i) const {
     AffineMap local =
@@ -228,6 +241,7 @@ LogicalResult lowerIndex(aten::IndexOp op, Lowering &b) {
       b, shapeOf(x), op.getIndices(), op.getIndicesPresent());
   if (failed(form))
     return b.fail(op, "index tensors of dynamic sizes, or into no elements");
+  form->check(b, op, shapeOf(x), op.getIndices());
   SmallVector<Input> inputs;
   for (size_t i = 0; i < form->indices.size(); ++i)
     inputs.push_back({form->indices[i], form->map(b, i)});
@@ -308,6 +322,7 @@ LogicalResult lowerIndexPut(aten::IndexPutOp op, Lowering &b) {
       AdvancedIndex::get(b, x.shape(), op.getIndices(), op.getIndicesPresent());
   if (failed(form))
     return b.fail(op, "index tensors of dynamic sizes, or into no elements");
+  form->check(b, op, x.shape(), op.getIndices());
   Value source = convertTensor(b, values, x.dtype);
   Value result = forEach(
       b, form->shape, x.value, [&](ArrayRef<Value> indices, Value tensor) {
@@ -336,8 +351,9 @@ LogicalResult lowerIndexPut(aten::IndexPutOp op, Lowering &b) {
 /// scatter and scatter_add: `update` of the old element for each element of the
 /// index tensor.
 LogicalResult
-scatterLike(Operation *op, Lowering &b, Operand x, int64_t dim, Operand indices,
+scatterLike(Operation *op, Lowering &b, Operand x, int64_t dim, Value index,
             llvm::function_ref<Value(ArrayRef<Value>, Value)> update) {
+  Operand indices = b.operand(index);
   if (!isStatic(x.value) || !isStatic(indices.value))
     return b.fail(op, "a scatter of dynamic sizes");
   int64_t rank = x.rank();
@@ -345,6 +361,7 @@ scatterLike(Operation *op, Lowering &b, Operand x, int64_t dim, Operand indices,
       x.shape()[normalizeDim(dim, rank)] == 0)
     return b.fail(op, "a scatter of scalars or into no elements");
   dim = normalizeDim(dim, rank);
+  checkIndices(b, index, x.shape()[dim], /*wraps=*/false);
   Value result = forEach(
       b, indices.shape(), x.value, [&](ArrayRef<Value> at, Value tensor) {
         Value element = tensor::ExtractOp::create(b, indices.value, at);
@@ -361,7 +378,7 @@ LogicalResult lowerScatter(aten::ScatterOp op, Lowering &b) {
   Operand x = b.operand(op.getSelf());
   if (op.getSrc()) {
     Value source = convertTensor(b, b.operand(op.getSrc()), x.dtype);
-    return scatterLike(op, b, x, op.getDim(), b.operand(op.getIndex()),
+    return scatterLike(op, b, x, op.getDim(), op.getIndex(),
                        [&](ArrayRef<Value> at, Value) -> Value {
                          return tensor::ExtractOp::create(b, source, at);
                        });
@@ -369,19 +386,18 @@ LogicalResult lowerScatter(aten::ScatterOp op, Lowering &b) {
   Operand number = b.operand(op.getValue());
   Value value = storeScalar(
       b, convertScalar(b, number.value, number.dtype, x.dtype), x.dtype);
-  return scatterLike(op, b, x, op.getDim(), b.operand(op.getIndex()),
+  return scatterLike(op, b, x, op.getDim(), op.getIndex(),
                      [&](ArrayRef<Value>, Value) { return value; });
 }
 
 LogicalResult lowerScatterAdd(aten::ScatterAddOp op, Lowering &b) {
   Operand x = b.operand(op.getSelf());
   Value source = convertTensor(b, b.operand(op.getSrc()), x.dtype);
-  return scatterLike(op, b, x, op.getDim(), b.operand(op.getIndex()),
-                     [&](ArrayRef<Value> at, Value old) {
-                       return addStored(
-                           b, x.dtype, old,
-                           tensor::ExtractOp::create(b, source, at));
-                     });
+  return scatterLike(
+      op, b, x, op.getDim(), op.getIndex(), [&](ArrayRef<Value> at, Value old) {
+        return addStored(b, x.dtype, old,
+                         tensor::ExtractOp::create(b, source, at));
+      });
 }
 
 LogicalResult lowerIndexAdd(aten::IndexAddOp op, Lowering &b) {
@@ -396,6 +412,7 @@ LogicalResult lowerIndexAdd(aten::IndexAddOp op, Lowering &b) {
   int64_t dim = normalizeDim(op.getDim(), x.rank());
   if (x.shape()[dim] == 0)
     return b.fail(op, "an index into no elements");
+  checkIndices(b, op.getIndex(), x.shape()[dim], /*wraps=*/false);
   Value result = forEach(
       b, source.shape(), x.value, [&](ArrayRef<Value> at, Value tensor) {
         Value element = tensor::ExtractOp::create(b, indices.value, at[dim]);
@@ -416,6 +433,7 @@ LogicalResult lowerIndexAdd(aten::IndexAddOp op, Lowering &b) {
   return b.replace(op, result);
 }
 
+/// Eager's kernel skips what is out of range, so nothing is checked.
 LogicalResult lowerEmbeddingDenseBackward(aten::EmbeddingDenseBackwardOp op,
                                           Lowering &b) {
   Operand grad = b.operand(op.getGradOutput()),

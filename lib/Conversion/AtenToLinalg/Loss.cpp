@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// mse_loss and nll_loss. A target class is read from memory, so it is put into
-// the range of classes before it is an index: eager raises for one outside, and
-// compiled code must at least not read elsewhere.
+// mse_loss and nll_loss. A target class is data that is an index: one outside
+// of the classes refuses the run (Checks.h), and reads nothing elsewhere.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dynamo/Conversion/AtenToLinalg/Checks.h"
 #include "dynamo/Conversion/AtenToLinalg/Expr.h"
 #include "dynamo/Dialect/Aten/IR/Aten.h"
 
@@ -134,6 +134,7 @@ static LogicalResult lowerNllLoss(aten::NllLossForwardOp op, Lowering &b) {
   if (!self.type().hasStaticShape() || numClasses == 0 || rank > 2 ||
       target.rank() != rank - 1)
     return b.fail(op, "nll_loss of dynamic or empty shape");
+  checkRange(b, op.getTarget(), {0, numClasses - 1}, ignoreIndex);
   // One sample per step; without a batch there are no dims.
   auto weightOf = [&](Expr cls, Expr isCounted, Expr one) {
     Value index = arith::IndexCastOp::create(b, b.getIndexType(), cls.value());

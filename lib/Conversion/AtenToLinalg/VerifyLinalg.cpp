@@ -35,14 +35,14 @@ using namespace dynamo;
 
 /// C1
 static LogicalResult verifyDialect(Operation *op) {
-  if (isa<ModuleOp, aten::ExternOp, rt::AttentionOp>(op) ||
+  if (isa<ModuleOp, aten::ExternOp, rt::AttentionOp, rt::RefuseIfOp>(op) ||
       isa_and_nonnull<linalg::LinalgDialect, tensor::TensorDialect,
                       arith::ArithDialect, math::MathDialect, scf::SCFDialect,
                       func::FuncDialect>(op->getDialect()))
     return success();
   InFlightDiagnostic diag = op->emitOpError(
       "is not of phase P2: linalg, tensor, arith, math, scf, func, "
-      "rt.attention and aten.extern are accepted");
+      "rt.attention, rt.refuse_if and aten.extern are accepted");
   if (auto reason = op->getAttrOfType<StringAttr>("aten.not_lowered"))
     diag.attachNote() << "not lowered: " << reason.getValue();
   return diag;

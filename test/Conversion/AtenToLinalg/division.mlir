@@ -1,10 +1,15 @@
 // RUN: dynamo-opt %s --convert-aten-to-linalg | FileCheck %s
 
-// Integer division by what may be 0 raises in torch and traps in a kernel: it
-// has no lowering.
+// Integer division by 0 raises in torch and traps in a kernel: the run is
+// refused, and the division is by 1 where it is by 0 or -1.
 // CHECK-LABEL: @by_tensor
 func.func @by_tensor(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<4xi32> {
-  // CHECK: aten.floor_divide {{.*}} {aten.not_lowered = "integer division by what is not a constant"}
+  // CHECK: %[[BAD:.*]] = linalg.generic {{.*}} ins(%arg1 : tensor<4xi32>) outs(%{{.*}} : tensor<i8>)
+  // CHECK: arith.cmpi eq
+  // CHECK: rt.refuse_if %[[BAD]], "an integer is divided by zero" : tensor<i8>
+  // CHECK: ^bb0(%[[X:.*]]: i32, %[[Y:.*]]: i32, %{{.*}}: i32)
+  // CHECK: %[[SAFE:.*]] = arith.select %{{.*}}, %{{.*}}, %[[Y]]
+  // CHECK: arith.divsi %[[X]], %[[SAFE]]
   %0 = aten.floor_divide %a, %b : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
   return %0 : tensor<4xi32>
 }

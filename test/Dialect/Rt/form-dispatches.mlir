@@ -148,3 +148,26 @@ func.func @strided_matmul(%x: tensor<16x16xf32>, %w: tensor<32x16xf32>) -> tenso
   } -> tensor<8x32xf32>
   return %m : tensor<8x32xf32>
 }
+
+// A condition stands before the calls that follow it, whose effects must not be
+// seen if it fails; a call before it need not wait for it.
+// CHECK-LABEL: @condition
+func.func @condition(%x: tensor<8xi8>) -> tensor<8xi8> {
+  // CHECK: aten.extern "aten::first"
+  // CHECK: %[[BAD:.*]] = rt.dispatch "rows" -> tensor<i8>
+  // CHECK: rt.refuse_if %[[BAD]], "why" : tensor<i8>
+  // CHECK: aten.extern "aten::second"
+  %0 = aten.extern "aten::first"(%x) {args = [#aten.operand<0>], kwargs = {}} : (tensor<8xi8>) -> tensor<8xi8>
+  %c0 = arith.constant 0 : i8
+  %e = tensor.empty() : tensor<i8>
+  %f = linalg.fill ins(%c0 : i8) outs(%e : tensor<i8>) -> tensor<i8>
+  %bad = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<8xi8>) outs(%f : tensor<i8>) {
+  ^bb0(%in: i8, %out: i8):
+    %o = arith.ori %in, %out : i8
+    linalg.yield %o : i8
+  } -> tensor<i8>
+  rt.refuse_if %bad, "why" : tensor<i8>
+  %1 = aten.extern "aten::second"(%x) {args = [#aten.operand<0>], kwargs = {}} : (tensor<8xi8>) -> tensor<8xi8>
+  return %1 : tensor<8xi8>
+}

@@ -20,6 +20,24 @@ func.func @f(%a: memref<4xf32>) {
 
 // -----
 
+// rt.refuse_if C1.
+func.func @f(%a: memref<4xi8>) {
+  // expected-error @below {{has a flag of type 'memref<4xi8>', one i8 of rank 0 is accepted}}
+  rt.refuse_if %a, "why" : memref<4xi8>
+  return
+}
+
+// -----
+
+// rt.refuse_if C1.
+func.func @f(%a: tensor<i1>) {
+  // expected-error @below {{has a flag of type 'tensor<i1>', one i8 of rank 0 is accepted}}
+  rt.refuse_if %a, "why" : tensor<i1>
+  return
+}
+
+// -----
+
 // rt.slot C1.
 func.func @f() {
   // expected-error @below {{has offset 32, a multiple of 64 is accepted}}

@@ -30,3 +30,13 @@ func.func @memory(%a: memref<4x8xf32>, %b: memref<32xf32>) {
   %r = rt.call_extern "aten::relu"(%a) {args = [], kwargs = {}, operand_dtypes = [f32], result_dtypes = [f32]} : (memref<4x8xf32>) -> memref<4x8xf32>
   return
 }
+
+// A condition on the data prints and parses back, on values and on memory.
+// CHECK-LABEL: @conditions
+func.func @conditions(%a: tensor<i8>, %b: memref<i8>) {
+  // CHECK: rt.refuse_if %{{.*}}, "why" : tensor<i8>
+  rt.refuse_if %a, "why" : tensor<i8>
+  // CHECK: rt.refuse_if %{{.*}}, "why" : memref<i8>
+  rt.refuse_if %b, "why" : memref<i8>
+  return
+}

@@ -10,7 +10,7 @@ func.func @dynamic(%a: tensor<?xf32>) -> tensor<?xf32> {
 
 // Only host operations can be planned.
 func.func @compute(%a: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{is not an operation of the host: launches, aten.extern and reshapes are accepted}}
+  // expected-error @below {{is not an operation of the host: launches, aten.extern, rt.refuse_if and reshapes are accepted}}
   %0 = math.exp %a : tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -75,3 +75,18 @@ func.func @extern(%a: tensor<16xf32>, %b: tensor<16xi8>) -> tensor<16xf32> {
   %4 = rt.launch @k::@k2(%1, %3) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
   return %4 : tensor<16xf32>
 }
+
+// -----
+
+// A condition reads its byte where it is computed, before what comes after it.
+// CHECK-LABEL: func.func @condition
+func.func @condition(%a: tensor<16xf32>) -> tensor<16xf32> {
+  // CHECK: %[[S:.*]] = rt.slot 0 : memref<i8>
+  // CHECK: rt.launch @k::@flag(%{{.*}}) outs(%[[S]] : memref<i8>)
+  // CHECK: rt.refuse_if %[[S]], "why" : memref<i8>
+  // CHECK: rt.launch @k::@k
+  %0 = rt.launch @k::@flag(%a) : (tensor<16xf32>) -> tensor<i8>
+  rt.refuse_if %0, "why" : tensor<i8>
+  %1 = rt.launch @k::@k(%a) : (tensor<16xf32>) -> tensor<16xf32>
+  return %1 : tensor<16xf32>
+}

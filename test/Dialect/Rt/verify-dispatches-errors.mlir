@@ -2,7 +2,7 @@
 
 // C1: the host does not compute.
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{is not an operation of the host in phase P3: launches, aten.extern and reshapes are accepted}}
+  // expected-error @below {{is not an operation of the host in phase P3: launches, aten.extern, rt.refuse_if and reshapes are accepted}}
   %0 = math.exp %a : tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -282,6 +282,31 @@ TEST(Executable, ExternFailureAbortsCleanly) {
   EXPECT_EQ(executable->run(embedder.context(inputs, outputs)), DYNAMO_OK);
 }
 
+// A condition that fails ends the run: what follows does not run, owners are
+// released, and a lock that was given up is back. One that holds is not seen.
+TEST(Executable, RefusedRun) {
+  Program program = withExterns();
+  program.inputs.push_back({DType::Int8, {}});
+  Instruction condition;
+  condition.kind = Instruction::RefuseIf;
+  condition.args = {{BufferRef::Input, 1}};
+  condition.work = 0;
+  // Within the stretch of the kernel before it.
+  program.instructions.insert(program.instructions.begin() + 2, condition);
+  auto executable = make(std::move(program));
+  std::vector<float> in(kTile, 5), out0(kTile), out1(kTile, 77);
+  for (char flag : {1, -128, 0}) {
+    void *inputs[] = {in.data(), &flag},
+         *outputs[] = {out0.data(), out1.data()};
+    Embedder embedder;
+    EXPECT_EQ(executable->run(embedder.context(inputs, outputs)),
+              flag ? DYNAMO_REFUSED : DYNAMO_OK);
+    EXPECT_EQ(embedder.alive[0], 0);
+    EXPECT_FALSE(embedder.unlocked);
+    EXPECT_EQ(out1[0], flag ? 77 : 5);
+  }
+}
+
 // No handler: refused, not crashed.
 TEST(Executable, NoHandler) {
   auto executable = make(withExterns());

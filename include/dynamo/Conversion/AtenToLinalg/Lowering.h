@@ -29,6 +29,7 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace dynamo::lowering {
@@ -95,6 +96,19 @@ public:
   /// Why `op` can't be lowered.  What the lowering has inserted so far is
   /// erased.
   mlir::LogicalResult fail(mlir::Operation *op, const llvm::Twine &reason);
+
+  /// A condition on the data that is emitted already (see Checks.h).
+  struct Check {
+    mlir::Value value;
+    mlir::Type dtype;
+    int64_t low, high;
+    std::optional<int64_t> exception;
+    bool operator==(const Check &other) const {
+      return value == other.value && dtype == other.dtype && low == other.low &&
+             high == other.high && exception == other.exception;
+    }
+  };
+  llvm::SmallVector<Check> checks;
 
 private:
   friend class Driver;

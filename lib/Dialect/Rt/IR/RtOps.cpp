@@ -80,5 +80,23 @@ void CallExternOp::getEffects(
   effects.emplace_back(MemoryEffects::Write::get());
 }
 
+LogicalResult RefuseIfOp::verify() {
+  auto type = dyn_cast<ShapedType>(getFlag().getType());
+  if (!isa<RankedTensorType, MemRefType>(getFlag().getType()) ||
+      type.getRank() != 0 || !type.getElementType().isInteger(8)) // C1
+    return emitOpError("has a flag of type ")
+           << getFlag().getType() << ", one i8 of rank 0 is accepted";
+  return success();
+}
+
+void RefuseIfOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (isa<BaseMemRefType>(getFlag().getType()))
+    effects.emplace_back(MemoryEffects::Read::get(), &getFlagMutable());
+  // It may end the run.
+  effects.emplace_back(MemoryEffects::Write::get());
+}
+
 #define GET_OP_CLASSES
 #include "dynamo/Dialect/Rt/IR/RtOps.cpp.inc"

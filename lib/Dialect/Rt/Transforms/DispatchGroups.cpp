@@ -358,8 +358,10 @@ void DispatchGroups::materialise(RewriterBase &rewriter) {
     }
     unitOf[&op] = unit;
   }
-  // Operations with effects (extern calls) keep their order.
+  // Operations with effects (extern calls) keep their order, and come after
+  // the conditions under which they are not reached.
   Unit *lastEffect = nullptr;
+  SmallVector<Unit *> conditions;
   auto depend = [](Unit *before, Unit *after) {
     if (before == after || llvm::is_contained(before->next, after))
       return;
@@ -372,9 +374,14 @@ void DispatchGroups::materialise(RewriterBase &rewriter) {
       continue;
     for (Operation *source : sources(&op))
       depend(unitOf.lookup(source), unit);
-    if (unit->host && !isPure(&op)) {
+    if (isa<RefuseIfOp>(op)) {
+      conditions.push_back(unit);
+    } else if (unit->host && !isPure(&op)) {
       if (lastEffect)
         depend(lastEffect, unit);
+      for (Unit *condition : conditions)
+        depend(condition, unit);
+      conditions.clear();
       lastEffect = unit;
     }
   }

@@ -116,9 +116,11 @@ LogicalResult Planner::check() {
       return failure();
   for (Operation &op : func.getBody().front()) {
     bool isExtern = op.getName().getStringRef() == "aten.extern";
-    if (!isa<LaunchOp, func::ReturnOp>(op) && !isExtern && !isReshape(&op))
+    if (!isa<LaunchOp, RefuseIfOp, func::ReturnOp>(op) && !isExtern &&
+        !isReshape(&op))
       return op.emitOpError("is not an operation of the host: launches, "
-                            "aten.extern and reshapes are accepted");
+                            "aten.extern, rt.refuse_if and reshapes are "
+                            "accepted");
     for (Type type : op.getResultTypes())
       if (failed(checkType(&op, type)))
         return failure();
@@ -310,6 +312,9 @@ void Planner::rewrite() {
         outputs.push_back(access(result, builder));
       LaunchOp::create(builder, op.getLoc(), TypeRange(), launch.getKernel(),
                        inputs, outputs);
+    } else if (auto check = dyn_cast<RefuseIfOp>(op)) {
+      RefuseIfOp::create(builder, op.getLoc(), access(check.getFlag(), builder),
+                         check.getReason());
     } else if (isa<func::ReturnOp>(op)) {
       for (auto [value, index] : copies)
         CopyOp::create(builder, value.getLoc(), access(value, builder),

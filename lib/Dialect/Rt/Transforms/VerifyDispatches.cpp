@@ -29,7 +29,7 @@ using namespace dynamo::rt;
 
 static bool isHostOnly(Operation *op) {
   return isa<LaunchOp, DispatchOp, YieldOp, SlotOp, CopyOp, CallExternOp,
-             ReinterpretOp>(op) ||
+             ReinterpretOp, RefuseIfOp>(op) ||
          op->getName().getDialectNamespace() == "aten";
 }
 
@@ -39,10 +39,11 @@ static LogicalResult verifyHost(func::FuncOp func, ModuleOp module) {
         "the host function has control flow, one block is accepted");
   for (Operation &op : func.getBody().front()) {
     bool isExtern = op.getName().getStringRef() == "aten.extern";
-    if (!isExtern && !isa<LaunchOp, tensor::ExpandShapeOp,
+    if (!isExtern && !isa<LaunchOp, RefuseIfOp, tensor::ExpandShapeOp,
                           tensor::CollapseShapeOp, func::ReturnOp>(op)) // C1
       return op.emitOpError("is not an operation of the host in phase P3: "
-                            "launches, aten.extern and reshapes are accepted");
+                            "launches, aten.extern, rt.refuse_if and reshapes "
+                            "are accepted");
     auto launch = dyn_cast<LaunchOp>(op);
     if (!launch)
       continue;

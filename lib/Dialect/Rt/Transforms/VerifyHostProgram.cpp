@@ -88,7 +88,8 @@ LogicalResult dynamo::rt::verifyHostProgram(func::FuncOp func,
     } else if (auto launch = dyn_cast<LaunchOp>(op)) {
       if (failed(verifyLaunch(launch, module)))
         return failure();
-    } else if (!isa<ReinterpretOp, CopyOp, CallExternOp, func::ReturnOp>(op)) {
+    } else if (!isa<ReinterpretOp, CopyOp, CallExternOp, RefuseIfOp,
+                    func::ReturnOp>(op)) {
       return op.emitOpError("is not an operation of the host in phase P4");
     }
   }

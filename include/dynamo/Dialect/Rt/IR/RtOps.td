@@ -148,6 +148,30 @@ def Rt_CallExternOp : Rt_Op<"call_extern",
   let hasVerifier = 1;
 }
 
+def Rt_RefuseIfOp : Rt_Op<"refuse_if",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "ends the run without results if a byte is not 0";
+  let description = [{
+    Where eager raises because of what the data is, the compiled program does
+    this: the runtime reports that the run was refused, and the caller runs the
+    same work in eager PyTorch, which raises. Nothing that the program wrote is
+    looked at then. `reason` is for readers.
+
+    It stands before the extern calls that follow it in program order and after
+    what it reads, and is free otherwise. The flag is a tensor on values (P2 and
+    P3), a memref on memory (P4).
+
+    C1: the flag is one i8 of rank 0.
+
+    ```mlir
+    rt.refuse_if %bad, "an index is out of range" : tensor<i8>
+    ```
+  }];
+  let arguments = (ins AnyType:$flag, StrAttr:$reason);
+  let assemblyFormat = "$flag `,` $reason attr-dict `:` type($flag)";
+  let hasVerifier = 1;
+}
+
 def Rt_AttentionOp : Rt_Op<"attention", [Pure]> {
   let summary = "scaled dot product attention of whole heads";
   let description = [{

@@ -193,7 +193,8 @@ def VerifyDispatchesPass : Pass<"verify-dispatches", "::mlir::ModuleOp"> {
     *Input*: any module.
 
     *Output*: the module unchanged, or an error where it breaks the contract:
-    - C1: the host holds launches on values, extern calls, reshapes and return.
+    - C1: the host holds launches on values, extern calls, `rt.refuse_if`,
+      reshapes and return.
     - C2: a launch names a kernel and agrees with its types.
     - C3: a kernel module holds one function of its name, with one block, a
       known strategy and `rt.work`.
