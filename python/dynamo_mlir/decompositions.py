@@ -12,6 +12,11 @@ import torch
 
 from .importer import op_table
 
+# Whole as well: eager raises for some data (a class or index out of range, a probability above 1), and their parts do not, or
+# say something else.
+RAISING = frozenset(("aten.binary_cross_entropy.default", "aten.index_copy.default", "aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor",
+                     "aten.max_unpool2d.default", "aten.max_unpool3d.default", "aten.nll_loss2d_forward.default", "aten.take.default"))
+
 # Decomposed all the same, though the dialect could say them: the parts fuse and the operator does not.
 ALWAYS = ()
 
@@ -21,6 +26,12 @@ def table():
     from torch._decomp import core_aten_decompositions
 
     known = op_table()
-    keep = lambda overload: str(overload) in known and str(overload) not in ALWAYS
+
+    def keep(overload):
+        name = str(overload)
+        # The parts of what draws random numbers draw others.
+        random = torch.Tag.nondeterministic_seeded in overload.tags
+        return random or name in RAISING or (name in known and name not in ALWAYS)
+
     return {overload: rule for overload, rule in core_aten_decompositions().items()
             if isinstance(overload, torch._ops.OpOverload) and not keep(overload)}

@@ -70,6 +70,7 @@ class Repeat(torch.fx.Interpreter):
 
     def __init__(self, graph_module, done):
         super().__init__(graph_module)
+        self.extra_traceback = False  # the text is the user's to see
         self.done = list(done)
 
     def call_function(self, target, args, kwargs):
