@@ -61,6 +61,7 @@ static void buildDispatches(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(rt::createLinalgPropagateTransposesPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(rt::createSplitReductionsPass());
   pm.addNestedPass<func::FuncOp>(rt::createFuseElementwisePass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

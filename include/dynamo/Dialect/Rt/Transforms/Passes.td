@@ -59,6 +59,29 @@ def RtDecomposeAttentionPass : Pass<"rt-decompose-attention"> {
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SplitReductionsPass : Pass<"linalg-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Add up long columns in blocks, then the blocks' sums";
+  let description = [{
+    *Input*: a host function in phase P2.
+
+    *Output*: a generic that adds up more than 256 floats one after the other over
+    loops that are not its innermost ones becomes two or more: sums of
+    blocks, whose numbers are parallel loops, and the sum of those.  Blocks are
+    outer loops of the reduction, or equal parts of one (its operands are
+    expanded).  Errors grow with the block, not with the column, and threads
+    share the blocks.
+
+    *Does not*: touch contractions, integers, extrema, or sums of rows alone
+    (those go in the lanes of vectors); split a loop of a prime extent.
+
+    Example: `test/Dialect/Rt/linalg-split-reductions.mlir`.
+  }];
+  let statistics = [Statistic<"numSplit", "num-split", "Sums that are made in blocks">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FuseElementwisePass : Pass<"rt-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Bring linalg operations that belong together into one space";
   let description = [{
