@@ -316,8 +316,8 @@ class Importer:
                 if name == "indices":  # Tensor?[]: which entries are there
                     attributes["indices_present"] = ("bools", [a is not None for a in items])
                     items = [a for a in items if a is not None]
-                if any(self.value_of(a).dtype in (torch.bool, torch.uint8) for a in items):
-                    return None  # how many elements a mask chooses depends on values
+                    if any(self.value_of(a).dtype in (torch.bool, torch.uint8) for a in items):
+                        return None  # how many elements a mask chooses depends on values
                 numbers = [self.operand(a, node) for a in items]
             elif argument is None:
                 if kind != "optional":

@@ -8,9 +8,9 @@
 // LINALG-LABEL: @arguments
 func.func @arguments(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<4xi32> {
   // CHECK: aten.extern "aten::div.Tensor_mode"(%[[A]], %[[B]])
-  // CHECK-SAME: kwargs = {other = #aten.operand<1>, rounding_mode = "floor", self = #aten.operand<0>}
+  // CHECK-SAME: kwargs = {other = #aten.operand<1>, rounding_mode = "unknown", self = #aten.operand<0>}
   // LINALG: aten.extern "aten::div.Tensor_mode"
-  %0 = aten.div %a, %b {rounding_mode = "floor", aten.overload = "aten::div.Tensor_mode", aten.schema = ["self", "other", "rounding_mode"]}
+  %0 = aten.div %a, %b {rounding_mode = "unknown", aten.overload = "aten::div.Tensor_mode", aten.schema = ["self", "other", "rounding_mode"]}
       : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
   return %0 : tensor<4xi32>
 }
@@ -32,9 +32,9 @@ func.func @numbers(%a: tensor<4xi32>) -> tensor<i64> {
 // LINALG-SAME: %[[M:.*]]: tensor<4xi8> {rt.dtype = i1}
 func.func @bytes(%m: tensor<4xi1>, %a: tensor<4xui8>, %b: tensor<4xui8>) -> tensor<4xui8> {
   // LINALG-NOT: unrealized_conversion_cast
-  // LINALG: %[[E:.*]] = aten.extern "aten::remainder.Tensor"(%{{.*}}, %{{.*}}) {{.*}}rt.dtypes = [ui8, ui8, ui8]{{.*}} -> tensor<4xi8>
+  // LINALG: %[[E:.*]] = aten.extern "aten::pow.Tensor_Tensor"(%{{.*}}, %{{.*}}) {{.*}}rt.dtypes = [ui8, ui8, ui8]{{.*}} -> tensor<4xi8>
   // LINALG: linalg.generic {{.*}} ins(%[[M]], %[[E]],
-  %0 = aten.remainder %a, %b {aten.overload = "aten::remainder.Tensor", aten.schema = ["self", "other"]} : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>
+  %0 = aten.pow %a, %b {aten.overload = "aten::pow.Tensor_Tensor", aten.schema = ["self", "exponent"]} : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>
   %1 = aten.where %m, %0, %a {aten.overload = "aten::where.self", aten.schema = ["condition", "self", "other"]} : (tensor<4xi1>, tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>
   return %1 : tensor<4xui8>
 }
