@@ -20,6 +20,7 @@
 
 #include "dynamo/Runtime/Executable.h"
 
+#include <exception>
 #include <memory>
 
 namespace dynamo::python {
@@ -36,7 +37,11 @@ struct InputPlan {
 
 /// A run that the data does not allow (DYNAMO_REFUSED): the same work in eager
 /// PyTorch raises. Nothing of the run is visible but what extern calls did.
-struct Refused {};
+struct Refused : std::exception {
+  const char *what() const noexcept override {
+    return dynamoStatusText(DYNAMO_REFUSED);
+  }
+};
 
 /// A fresh tensor that receives an output of the program.
 struct OutputPlan {

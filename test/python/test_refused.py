@@ -204,3 +204,34 @@ def test_traceback_has_no_trace_of_ours():
     with pytest.raises(IndexError) as caught:
         compiled(I(9))
     assert caught.value.__cause__ is None and caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("name", ["embedding", "index_put", "cross_entropy", "floor_int64"])
+def test_captured_functions_raise_as_eager_does(name):
+    """There CPython runs the function again from the segment's start."""
+    function, right, *wrong = {**INDEXING, **DIVISION}[name]
+    compiled = dynamo_mlir.compile(function, backend="capture")
+    for args in [right, right, *wrong, right]:
+        expected, error = outcome(function, copy.deepcopy(args))
+        ours, our_error = outcome(compiled, copy.deepcopy(args))
+        assert our_error == error
+        if error is None:
+            same(expected, ours)
+
+
+def test_captured_random_numbers_are_drawn_once():
+    def f(i):
+        noise = torch.rand(3)
+        return noise, X[i + noise.gt(2).long()], torch.rand(2)
+
+    compiled = dynamo_mlir.compile(f, backend="capture")
+    compiled(I(0)), compiled(I(1))
+    for index in (1, 4, 2):
+        torch.manual_seed(5)
+        expected, error = outcome(f, [I(index)])
+        state = torch.get_rng_state()
+        torch.manual_seed(5)
+        ours, our_error = outcome(compiled, [I(index)])
+        assert error == our_error
+        same(expected or (), ours or ())
+        assert torch.equal(state, torch.get_rng_state())
