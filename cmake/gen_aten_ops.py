@@ -21,7 +21,8 @@ operand): ATEN_OPERANDS("aten.clamp", "self", "min?", "max?")
 
 With --overloads FILE it writes the table itself for C++, one line per overload:
 ATEN_OVERLOAD("aten.sum.dim_IntList", "aten.sum", segments, "self:tensor", "@dim:ints?", "@keepdim:bool")
-with "@" before attributes, "?" behind optional ones and "=1" behind a number's default.
+with "@" before attributes, "?" behind those that may be left out, "=1" behind a number's default, and "!"
+before arguments that mean nothing on values.
 """
 import argparse
 import json
@@ -99,7 +100,8 @@ def operation(db, record):
 def overload_line(overload, entry):
     """The entry as C++ reads it."""
     args = [f'{o["name"]}:{o["kind"]}' + (f'={o["default"]}' if "default" in o else "") for o in entry["operands"]]
-    args += [f'@{a["name"]}:{a["kind"]}' + ("?" if a["optional"] else "") for a in entry["attrs"]]
+    args += [f'@{a["name"]}:{a["kind"]}' + ("?" if a["optional"] or "default" in a else "") for a in entry["attrs"]]
+    args += [f"!{name}:" for name in entry["ignored"]]
     quoted = ", ".join(json.dumps(a) for a in args)
     segments = "true" if entry["segments"] else "false"
     return f'ATEN_OVERLOAD("{overload}", "aten.{entry["mnemonic"]}", {segments}, {quoted})\n'

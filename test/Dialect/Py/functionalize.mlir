@@ -165,3 +165,51 @@ py.func segment @guarded() -> !py.object {
   %o = py.wrap %u : !py.tensor<4xf32>
   py.return %o : !py.object
 }
+
+// -----
+
+// Batch norm returns the new statistics behind its results; they are written
+// into the buffers.
+// CHECK-LABEL: @batch_norm
+py.func segment @batch_norm() -> !py.object {
+  // CHECK: %[[R:.*]], %{{.*}}, %{{.*}}, %[[MEAN:.*]], %[[VAR:.*]] = aten.native_batch_norm_legit_functional
+  // CHECK: py.wrap %[[R]]
+  // CHECK: py.copy_tensor %{{.*}}, %[[MEAN]] : tensor<3xf32>
+  // CHECK: py.copy_tensor %{{.*}}, %[[VAR]] : tensor<3xf32>
+  %x = py.arg 0
+  %mean = py.arg 1
+  %var = py.arg 2
+  py.guard.no_alias %x, %mean
+  py.guard.no_alias %x, %var
+  py.guard.no_alias %mean, %var
+  %xt = py.unwrap %x : !py.tensor<2x3x4xf32>
+  %mt = py.unwrap %mean : !py.tensor<3xf32>
+  %vt = py.unwrap %var : !py.tensor<3xf32>
+  %r:3 = py.torch_call "aten::native_batch_norm"(%xt, %mt, %vt) {input = #aten.operand<0>, weight = unit, bias = unit, running_mean = #aten.operand<1>, running_var = #aten.operand<2>, training = true, momentum = 0.1 : f64, eps = 1.0e-5 : f64} writes [1, 2]
+      : (!py.tensor<2x3x4xf32>, !py.tensor<3xf32>, !py.tensor<3xf32>) -> (!py.tensor<2x3x4xf32>, !py.tensor<3xf32>, !py.tensor<3xf32>)
+  %o = py.wrap %r#0 : !py.tensor<2x3x4xf32>
+  py.return %o : !py.object
+}
+
+// -----
+
+// What the operation has no word for, and masks, are left to the operator; what
+// the result type says, and None, is not asked.
+// CHECK-LABEL: @words
+py.func segment @words() -> !py.object {
+  // CHECK: aten.zeros {
+  // CHECK-NOT: extern
+  // CHECK: aten.sum
+  // CHECK: aten.extern "aten::sum"(%{{.*}}) {kwargs = {dtype = "torch.float32", odd = 3 : i64, self = #aten.operand<0>}}
+  // CHECK: aten.extern "aten::index.Tensor"
+  %z = py.torch_call "aten::zeros"() {size = [4], dtype = "torch.float32", device = "cpu", pin_memory = false} : () -> !py.tensor<4xf32>
+  %s = py.torch_call "aten::sum"(%z) {self = #aten.operand<0>, dtype = unit} : (!py.tensor<4xf32>) -> !py.tensor<f32>
+  %t = py.torch_call "aten::sum"(%z) {self = #aten.operand<0>, dtype = "torch.float32", odd = 3} : (!py.tensor<4xf32>) -> !py.tensor<f32>
+  %m = py.torch_call "aten::gt.Scalar"(%z) {self = #aten.operand<0>, other = 0} : (!py.tensor<4xf32>) -> !py.tensor<4xi1>
+  %i = py.torch_call "aten::index.Tensor"(%z, %m) {self = #aten.operand<0>, indices = [#aten.operand<1>]} : (!py.tensor<4xf32>, !py.tensor<4xi1>) -> !py.tensor<0xf32>
+  %so = py.wrap %s : !py.tensor<f32>
+  %to = py.wrap %t : !py.tensor<f32>
+  %io = py.wrap %i : !py.tensor<0xf32>
+  %o = py.tuple (%so, %to, %io)
+  py.return %o : !py.object
+}

@@ -1,4 +1,5 @@
 // RUN: dynamo-opt %s -py-simplify-guards -split-input-file | FileCheck %s
+// RUN: dynamo-opt %s -py-simplify-guards -py-simplify-guards -split-input-file | FileCheck %s
 // RUN: dynamo-opt %s -py-simplify-guards=dict-group=0 -split-input-file | FileCheck %s --check-prefix=FLAT
 
 // What is known by identity is a constant, so that a module reached by two

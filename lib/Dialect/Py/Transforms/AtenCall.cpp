@@ -16,6 +16,7 @@
 #include "dynamo/Dialect/Aten/IR/Aten.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -26,7 +27,7 @@ namespace {
 /// One argument of an overload.
 struct Argument {
   StringRef name, kind, defaultNumber;
-  bool isAttribute = false, isOptional = false;
+  bool isAttribute = false, isOptional = false, isIgnored = false;
 };
 
 struct Overload {
@@ -36,9 +37,18 @@ struct Overload {
 };
 } // namespace
 
-/// "self:tensor", "alpha:number=1", "@dim:ints?"
+/// Arguments of no meaning where the result type says all, as the importer has
+/// it.
+static bool isDropped(StringRef name) {
+  return llvm::is_contained({"dtype", "layout", "device", "pin_memory",
+                             "memory_format", "non_blocking"},
+                            name);
+}
+
+/// "self:tensor", "alpha:number=1", "@dim:ints?", "!implicit:"
 static Argument parseArgument(StringRef text) {
   Argument argument;
+  argument.isIgnored = text.consume_front("!");
   argument.isAttribute = text.consume_front("@");
   argument.isOptional = text.consume_back("?");
   std::tie(argument.name, text) = text.split(':');
@@ -69,8 +79,12 @@ static const llvm::StringMap<Overload> &overloads() {
 std::string dynamo::py::functionalOverload(StringRef name) {
   auto [space, operation] = name.split("::");
   auto [base, overload] = operation.split('.');
+  // Operators whose functional form has another name.
   if (base == "zero_")
-    base = "zeros_like";     // there is no aten.zero: nothing of self is read
+    base = "zeros_like";
+  if (overload.empty() &&
+      (base == "native_batch_norm" || base == "_native_batch_norm_legit"))
+    base = "_native_batch_norm_legit_functional";
   if (!base.ends_with("__")) // __and__ and its like are functional
     base.consume_back("_");
   return (space + "." + base + "." + (overload.empty() ? "default" : overload))
@@ -127,6 +141,11 @@ bool Conversion::addOperand(const Argument &argument, Attribute given,
       return false;
     for (Attribute entry : list) {
       Value value = operand(entry);
+      // How many elements a mask chooses depends on its values.
+      Type element = value ? getElementTypeOrSelf(value.getType()) : Type();
+      if (argument.name == "indices" && element &&
+          (element.isInteger(1) || element.isUnsignedInteger(8)))
+        return false;
       present.push_back(static_cast<bool>(value));
       if (value)
         operands.push_back(value);
@@ -221,6 +240,8 @@ Operation *Conversion::make(const Overload &overload, TypeRange types) {
   NamedAttrList attrs;
   for (const Argument &argument : overload.arguments) {
     Attribute given = call.getArguments().get(argument.name);
+    if (argument.isIgnored)
+      continue;
     if (!argument.isAttribute) {
       size_t before = operands.size();
       if (!addOperand(argument, given, operands)) {
@@ -235,8 +256,12 @@ Operation *Conversion::make(const Overload &overload, TypeRange types) {
       attrs.append(argument.name, builder.getDenseBoolArrayAttr(present));
       continue;
     }
-    if (!given || isa<UnitAttr>(given))
-      continue; // at its default
+    if (!given || isa<UnitAttr>(given)) {
+      if (argument.isOptional)
+        continue; // at its default
+      reason = ("argument '" + argument.name + "' is missing").str();
+      return nullptr;
+    }
     Attribute attr = attribute(argument, given);
     if (!attr) {
       reason =
@@ -244,6 +269,22 @@ Operation *Conversion::make(const Overload &overload, TypeRange types) {
       return nullptr;
     }
     attrs.append(argument.name, attr);
+  }
+  NamedAttrList ignored;
+  for (NamedAttribute given : call.getArguments()) {
+    StringRef name = given.getName();
+    auto *known = llvm::find_if(overload.arguments, [&](const Argument &entry) {
+      return entry.name == name;
+    });
+    bool means = known == overload.arguments.end() && !isDropped(name);
+    if (means && !isa<UnitAttr>(given.getValue())) {
+      reason = ("argument '" + name + "' has no word in " + overload.op).str();
+      return nullptr;
+    }
+    // Kept for the case that the operator is called after all.
+    if (known != overload.arguments.end() && known->isIgnored &&
+        !isa<aten::OperandAttr>(given.getValue()))
+      ignored.append(given);
   }
   if (overload.segments)
     attrs.append("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments));
@@ -257,18 +298,8 @@ Operation *Conversion::make(const Overload &overload, TypeRange types) {
   base.consume_back(".default");
   op->setAttr("aten.overload", builder.getStringAttr("aten::" + base));
   SmallVector<Attribute> schema;
-  NamedAttrList ignored;
-  for (NamedAttribute argument : call.getArguments()) {
+  for (NamedAttribute argument : call.getArguments())
     schema.push_back(argument.getName());
-    auto isSame = [&](const Argument &known) {
-      return known.name == argument.getName();
-    };
-    if (llvm::none_of(overload.arguments, isSame) &&
-        !argument.getValue()
-             .walk([](aten::OperandAttr) { return WalkResult::interrupt(); })
-             .wasInterrupted())
-      ignored.append(argument);
-  }
   op->setAttr("aten.schema", builder.getArrayAttr(schema));
   if (!ignored.empty())
     op->setAttr("aten.ignored", ignored.getDictionary(builder.getContext()));
@@ -289,8 +320,11 @@ FailureOr<SmallVector<Value>> dynamo::py::emitAten(OpBuilder &builder,
   Conversion conversion(builder, call, values);
   auto known = overloads().find(name);
   if (known != overloads().end()) {
-    if (Operation *op = conversion.make(known->second, types))
+    if (Operation *op = conversion.make(known->second, types)) {
+      if (failed(verify(op)))
+        return failure();
       return SmallVector<Value>(op->getResults());
+    }
   }
   // An operator without a word in the dialect runs as it is, if it is
   // functional.

@@ -361,13 +361,18 @@ LogicalResult Functionalizer::visit(TorchCallOp op) {
       return failure();
     values.push_back(*value);
   }
-  // First what is written, as the functional form returns it.
+  // Functional forms return what is written: alone, or behind the results.
   SmallVector<Type> types;
+  for (Type type : op.getResultTypes())
+    types.push_back(cast<TensorRefType>(type).getValueType());
   ArrayRef<int64_t> writes = op.getWrites().value_or(ArrayRef<int64_t>());
-  if (writes.size() > 1 || (!writes.empty() && op.getNumResults() != 0))
-    return op.emitOpError(
-        "has no functional form: it writes several tensors or "
-        "returns others");
+  bool isBatchNorm = functionalOverload(op.getName()) ==
+                     "aten._native_batch_norm_legit_functional.default";
+  if (isBatchNorm
+          ? writes.size() != 2 || op.getNumResults() != 3
+          : writes.size() > 1 || (!writes.empty() && op.getNumResults() != 0))
+    return op.emitOpError("has no functional form: it writes several tensors "
+                          "or returns others");
   // In place, operands are promoted among each other and the result is cast: a
   // result type alone does not say that.
   for (StringRef name :
@@ -387,19 +392,19 @@ LogicalResult Functionalizer::visit(TorchCallOp op) {
   for (int64_t i : writes)
     types.push_back(
         cast<TensorRefType>(op.getInputs()[i].getType()).getValueType());
-  for (Type type : op.getResultTypes())
-    types.push_back(cast<TensorRefType>(type).getValueType());
   FailureOr<SmallVector<Value>> results = emitAten(builder, op, values, types);
   if (failed(results))
     return failure();
-  for (auto [i, value] : llvm::zip(writes, *results)) {
+  ArrayRef<Value> made(*results);
+  unsigned numResults = op.getNumResults();
+  for (auto [i, value] : llvm::zip_equal(writes, made.drop_front(numResults))) {
     Value target = op.getInputs()[i];
     if (failed(checkAliases(references.find(target)->second.storage, op)) ||
         failed(write(target, value, op)))
       return failure();
   }
-  for (auto [result, value] : llvm::zip_equal(
-           op.getResults(), ArrayRef(*results).drop_front(writes.size()))) {
+  for (auto [result, value] :
+       llvm::zip_equal(op.getResults(), made.take_front(numResults))) {
     Storage &storage = storages.emplace_back();
     storage.type = cast<TensorRefType>(result.getType());
     storage.current = value;

@@ -147,6 +147,8 @@ public:
                  std::optional<int64_t> version);
   void guardIs(Object object, const Reference &value);
   void guardEqual(Object object, const Constant &value);
+  /// For a place that the program has read and looked at no further: a source
+  /// that nothing uses is dropped otherwise.
   void guardPresent(Object object);
   void guardAbsent(Object object);
   void guardLength(Object object, int64_t length);
