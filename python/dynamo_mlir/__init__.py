@@ -10,13 +10,14 @@ This module imports nothing heavy: torch, MLIR and the compiler are loaded when 
 import sys as _sys
 
 __version__ = "0.1.0"
-__all__ = ["compile", "disable", "disabled", "explain", "reset", "report", "reset_report", "CompileError", "InternalCompilerError"]
+__all__ = ["compile", "disable", "disabled", "enable", "explain", "reset", "report", "reset_report", "CompileError", "InternalCompilerError"]
 
 _HOMES = {
     "CompileError": "errors",
     "InternalCompilerError": "errors",
     "disable": "capture.door",
     "disabled": "capture.door",
+    "enable": "process",
     "explain": "capture.explain",
     "report": "reports",
     "reset": "capture.door",

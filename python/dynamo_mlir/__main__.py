@@ -1,6 +1,6 @@
 # Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs an unchanged program; the place where capture is going to be switched on for all of it.
+"""Runs an unchanged program with everything that is warm in it compiled.
 
     python -m dynamo_mlir [options] script.py [arguments]
     python -m dynamo_mlir [options] -m module [arguments]
@@ -18,6 +18,9 @@ def _options(arguments):
     """Our options, and the program: (options, is it a module, [name, arguments...])."""
     parser = argparse.ArgumentParser(prog="python -m dynamo_mlir", description=__doc__.split("\n")[0],
                                      usage="%(prog)s [options] (script.py | folder | -m module) [arguments]")
+    parser.add_argument("--threads", type=int, default=0, help="default: as many as torch uses")
+    parser.add_argument("--target", default="host", help="name of a machine model (default: host)")
+    parser.add_argument("--dump", default="", help="folder that receives the IR of everything that is compiled")
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
     parser.add_argument("program", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -104,6 +107,9 @@ def main(arguments=None):
         run = _script(program[0], module)
         sys.argv[:] = program
     sys.modules["__main__"] = module
+    from .process import enable
+
+    enable(threads=options.threads, target=options.target, dump=options.dump)
     _guarded(run)
 
 

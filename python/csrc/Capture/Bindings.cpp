@@ -24,6 +24,7 @@ void dynamo::capture::bindCapture(py::module_ &module) {
       },
       "Whether capture works in this CPython, and if not, why.");
   bindDriverTesting(m);
+  bindHeat(m);
   bindSegments(m);
   bindCompiledFunction(m);
   bindObserver(m);

@@ -24,6 +24,7 @@ void bindCapture(pybind11::module_ &module);
 
 // The parts of it, each with its component.
 void bindDriverTesting(pybind11::module_ &capture);
+void bindHeat(pybind11::module_ &capture);
 void bindObserver(pybind11::module_ &capture);
 
 } // namespace dynamo::capture

@@ -14,6 +14,7 @@
 #include "Capture/Bindings.h"
 #include "Capture/CPythonCompatInline.h"
 #include "Capture/FrameDriver.h"
+#include "Capture/Observer.h"
 
 #include <random>
 
@@ -130,6 +131,13 @@ private:
   py::object callback, watcher;
 };
 
+/// What torture does: stops at every instruction (0) or at one in n, or at none
+/// (-1); observes every frame that no other recording includes.
+int tortureOneIn = -1;
+bool tortureRecords = false;
+std::minstd_rand tortureRandom;
+int64_t recordings = 0, traces = 0;
+
 /// Lets every instruction run as it is, after the frame has been taken apart
 /// and put together again.
 class TortureHandler : public StopHandler {
@@ -147,16 +155,42 @@ public:
       frame.replace(slots.data(), slots.data() + frame.numLocals(),
                     frame.stackDepth());
     }
+    // Not at every stop of every frame: a recording takes a while to start.
+    if (tortureRecords && !isRecording() &&
+        (unit == entryUnit(frame.code()) || tortureRandom() % 64 == 0))
+      return Step::observe();
     return Step::original();
+  }
+
+  bool startObserving(StoppedFrame &frame) override {
+    bool fromEntry =
+        compat::lastUnit(frame.raw()) < compat::firstTraceable(frame.code());
+    auto observer = std::make_unique<Observer>(options, frame.thread());
+    ++recordings;
+    if (!observer->start(frame.code(), fromEntry ? nullptr : frame.raw())) {
+      observer->finish(nullptr);
+      return false;
+    }
+    observing.emplace_back(frame.raw(), std::move(observer));
+    return true;
+  }
+
+  void onObserved(StoppedFrame &frame, bool, PyObject *result) override {
+    for (size_t i = observing.size(); i-- > 0;) {
+      if (observing[i].first != frame.raw())
+        continue;
+      std::unique_ptr<Observer> observer = std::move(observing[i].second);
+      observing.erase(observing.begin() + i);
+      traces += observer->finish(result).trace != nullptr;
+      return;
+    }
   }
 
 private:
   uint32_t count = 0;
+  RecordOptions options;
+  std::vector<std::pair<Frame *, std::unique_ptr<Observer>>> observing;
 };
-
-/// 0: every instruction; n: one in n.
-uint32_t tortureOneIn = 0;
-std::minstd_rand tortureRandom;
 
 void tortureCode(PyCodeObject *code) {
   static auto *handler = new std::shared_ptr<StopHandler>(new TortureHandler);
@@ -165,6 +199,10 @@ void tortureCode(PyCodeObject *code) {
     PyErr_Clear();
     return;
   }
+  if (tortureRecords)
+    driver.addStop(code, entryUnit(code));
+  if (tortureOneIn < 0)
+    return;
   for (int unit = compat::numUnits(code); --unit >= 0;) {
     unit = stopBefore(code, unit);
     if (unit < 0)
@@ -226,17 +264,16 @@ void dynamo::capture::bindDriverTesting(py::module_ &m) {
   });
   m.def(
       "torture",
-      [](int oneIn, uint32_t seed) {
-        FrameDriver &driver = FrameDriver::get();
-        if (oneIn < 0) {
-          driver.setNewCode(nullptr);
-          return;
-        }
+      [](int oneIn, bool records, uint32_t seed) {
         tortureOneIn = oneIn;
+        tortureRecords = records;
         tortureRandom.seed(seed);
-        driver.setNewCode(tortureCode);
+        FrameDriver::get().setNewCode(oneIn < 0 && !records ? nullptr
+                                                            : tortureCode);
       },
-      "Stops each code object that runs from now on at every instruction (0), "
-      "at "
-      "one in n, or stops doing so (-1).");
+      py::arg("one_in"), py::arg("records") = false, py::arg("seed") = 1,
+      "Stops code that runs for the first time from now on at every "
+      "instruction "
+      "(0), at one in n, or at none (-1), and records every frame.");
+  m.def("recordings", [] { return py::make_tuple(recordings, traces); });
 }

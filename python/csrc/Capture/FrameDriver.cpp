@@ -189,6 +189,14 @@ struct Observation {
 };
 thread_local Observation *observation = nullptr;
 
+/// Python code that starts or evaluates an observation is ours: its frames run
+/// as they are.
+thread_local int ownCode = 0;
+struct OwnCode {
+  OwnCode() { ++ownCode; }
+  ~OwnCode() { --ownCode; }
+};
+
 compat::EvalHook formerHook = nullptr;
 
 Extra *extraOf(PyCodeObject *code) {
@@ -516,7 +524,11 @@ bool Run::observe() {
   compat::setEvents(object, false, true);
   compat::setLastUnit(frame, unit - 1);
   compat::swapCode(frame, residual->copy);
-  bool observes = plan->handler->startObserving(view);
+  bool observes;
+  {
+    OwnCode scope;
+    observes = plan->handler->startObserving(view);
+  }
   compat::swapCode(frame, plan->code);
   if (!observes) {
     compat::setEvents(object, true, false);
@@ -535,6 +547,7 @@ bool Run::observe() {
       compat::setEvents(left, true, false);
     if (stopped)
       compat::setLastUnit(frame, unit);
+    OwnCode scope;
     compat::enterFrame(thread, frame);
     plan->handler->onObserved(view, !stopped, stopped ? nullptr : result);
     compat::leaveFrame(thread, frame);
@@ -618,10 +631,11 @@ struct DriverHook {
   static PyObject *hook(PyThreadState *thread, Frame *frame, int throwflag) {
     PyCodeObject *code = compat::code(frame);
     FrameDriver &driver = FrameDriver::get();
-    if (driver.holders && !compat::traceFunction(thread) &&
+    if (driver.holders && !ownCode && !compat::traceFunction(thread) &&
         !compat::profileFunction(thread)) {
       Plan *plan = planOf(code);
       if (!plan && driver.newCode && !throwflag) {
+        OwnCode scope;
         driver.newCode(code);
         plan = planOf(code);
       }

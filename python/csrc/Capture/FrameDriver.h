@@ -93,7 +93,8 @@ struct Step {
   static Step leave() { return {Leave}; }
 };
 
-/// Decides for the frames of one code object.
+/// Decides for the frames of one code object.  Frames that start inside of
+/// `startObserving` and `onObserved` run as they are.
 class StopHandler {
 public:
   virtual ~StopHandler();

@@ -13,6 +13,7 @@
 #include "Capture/Observer.h"
 
 #include "Capture/CPythonCompatInline.h"
+#include "Capture/FrameDriver.h"
 #include "Capture/TorchState.h"
 
 #include <frameobject.h>
@@ -104,6 +105,7 @@ void Observer::quit() {
       PyGC_Enable();
     if (compat::traceFunction(thread) == traceFunction)
       compat::setTrace(thread, nullptr, nullptr);
+    FrameDriver::get().comeBack(thread);
   }
   if (entered) {
     entered = false;
@@ -314,7 +316,8 @@ void Observer::event(PyFrameObject *object, int what, PyObject *argument) {
 }
 
 void Observer::enterRoot(PyFrameObject *object, Frame *frame) {
-  PyCodeObject *co = compat::code(frame);
+  // The driver runs it in a copy.
+  PyCodeObject *co = FrameDriver::originalOf(compat::code(frame));
   if (rootCode && co != rootCode)
     stop("another function ran first");
   rootCode = co;
