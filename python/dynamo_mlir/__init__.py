@@ -40,8 +40,9 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, **option
     """Compiles a function or a module; use it as a decorator too.
 
     fullgraph: raise CompileError where the function can't be compiled as a whole. dynamic: accepted as torch.compile has it.
-    backend: "capture" (CPython runs the first call under observation) or "dynamo" (torch.compile); DYNAMO_MLIR_BACKEND sets
-    the default. options: `threads` (int, default torch.get_num_threads() at each call), `target` (name of a machine model,
+    backend: "capture" (CPython runs the first call under observation; what can't be recorded runs in eager PyTorch), "dynamo"
+    (torch.compile) or "auto" (capture, and torch.compile for functions that can't be recorded); DYNAMO_MLIR_BACKEND sets the
+    default. options: `threads` (int, default torch.get_num_threads() at each call), `target` (name of a machine model,
     default the host), `dump` (folder that receives the IR of every graph), `strict` (bool: raise CompileError where the
     program would otherwise fall back to eager PyTorch), `recompile_limit` (int: kinds of arguments that one function is
     compiled for).
@@ -54,16 +55,16 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, **option
 
     parsed = Options.parse(options)  # A wrong name fails here rather than inside Dynamo.
     backend = backend or os.environ.get("DYNAMO_MLIR_BACKEND") or "dynamo"
-    if backend not in ("capture", "dynamo"):
-        raise ValueError(f"backend must be 'capture' or 'dynamo', got {backend!r}")
+    if backend not in ("auto", "capture", "dynamo"):
+        raise ValueError(f"backend must be 'auto', 'capture' or 'dynamo', got {backend!r}")
     if switched_off():
         return model
-    if backend == "capture":
+    if backend != "dynamo":
         from .capture import door
 
         good, reason = door.supported()
         if good:
-            return door.compile_any(model, parsed, fullgraph)
+            return door.compile_any(model, parsed, fullgraph, dynamo=backend == "auto")
         from .graph import note_fallback
 
         note_fallback(f"capture does not work here, torch.compile is used: {reason}")

@@ -167,6 +167,9 @@ struct FunctionObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *wrapped; ///< a Python function
   PyObject *door;    ///< what dynamo_mlir.capture.door.Door says
+  /// What is called where segments do not serve: `wrapped`, or another
+  /// compiler's version of it. Never null.
+  PyObject *otherwise;
   PyObject *dict, *weakrefs;
   State *state;
 };
@@ -191,6 +194,19 @@ static bool tell(PyObject *door, const char *what, Args &&...args) {
     return true;
   } catch (std::exception &) {
     return true;
+  }
+}
+
+/// Asks the door for something else to call from now on, instead of the
+/// function as it is written.
+static void askOtherwise(FunctionObject *self) {
+  try {
+    py::object other =
+        py::handle(self->door).attr("otherwise")(py::handle(self->wrapped));
+    if (PyCallable_Check(other.ptr()))
+      Py_SETREF(self->otherwise, other.release().ptr());
+  } catch (py::error_already_set &) {
+    // Ours: the function itself does.
   }
 }
 
@@ -220,6 +236,7 @@ static bool addSegment(FunctionObject *self, const Trace &trace) {
   // Another try would cost as much and end the same way.
   state.eager = true;
   state.why = failure ? py::cast<std::string>(py::str(failure)) : error;
+  askOtherwise(self);
   return tell(self->door, "on_failure", py::handle(self->wrapped),
               failure ? failure : py::object(py::str(error)));
 }
@@ -230,6 +247,7 @@ static bool addBreak(FunctionObject *self, const Break &why) {
   state.breaks.push_back(why);
   state.eager = true;
   state.why = why.reason;
+  askOtherwise(self);
   return tell(self->door, "on_break", py::handle(self->wrapped), why.reason,
               why.advice, why.file, why.line);
 }
@@ -286,6 +304,8 @@ static PyObject *callFunction(PyObject *object, PyObject *const *args,
   auto original = [&] {
     return PyObject_Vectorcall(self->wrapped, args, nargsf, kwnames);
   };
+  if (state.eager && !Disabled::depth() && !isRecording())
+    return PyObject_Vectorcall(self->otherwise, args, nargsf, kwnames);
   // A tracer or a profiler sees the program as it is written.
   if (state.eager || Disabled::depth() || isRecording() ||
       compat::traceFunction(thread) || compat::profileFunction(thread))
@@ -357,6 +377,8 @@ static PyObject *newFunction(PyTypeObject *type, PyObject *args,
   self->vectorcall = callFunction;
   self->wrapped = function;
   self->door = door;
+  self->otherwise = function;
+  Py_INCREF(function);
   Py_INCREF(function);
   Py_INCREF(door);
   self->state = new State;
@@ -379,6 +401,7 @@ static int traverseFunction(PyObject *object, visitproc visit, void *arg) {
   Py_VISIT(Py_TYPE(object));
   Py_VISIT(self->wrapped);
   Py_VISIT(self->door);
+  Py_VISIT(self->otherwise);
   Py_VISIT(self->dict);
   return self->state ? self->state->table.traverse(visit, arg) : 0;
 }
@@ -405,6 +428,7 @@ static void freeFunction(PyObject *object) {
   delete self->state;
   Py_CLEAR(self->wrapped);
   Py_CLEAR(self->door);
+  Py_CLEAR(self->otherwise);
   type->tp_free(object);
   Py_DECREF(type);
 }
@@ -469,6 +493,8 @@ static PyObject *resetFunction(PyObject *self, PyObject *) {
   if (!state.eager)
     state.why.clear();
   state.breaks.clear();
+  Py_INCREF(as(self)->wrapped);
+  Py_SETREF(as(self)->otherwise, as(self)->wrapped);
   Py_RETURN_NONE;
 }
 

@@ -6,6 +6,7 @@ The object in front of a function is C++ (Capture/CompiledFunction.cpp); it asks
 what happened. Nothing that fails here reaches the user's program, unless `strict` or `fullgraph` ask for it.
 """
 import copy
+import dataclasses
 import functools
 import logging
 import time
@@ -43,9 +44,10 @@ def line_of(file, line):
 class Door:
     """What one compiled function asks and tells. `history` is for explain: (kind, text) in order."""
 
-    def __init__(self, options, fullgraph):
+    def __init__(self, options, fullgraph, dynamo):
         from .record import Record
 
+        self.dynamo = dynamo
         self.options = options
         self.fullgraph = fullgraph
         self.record_class = Record
@@ -72,7 +74,19 @@ class Door:
         reports.add_graph(program.report())
         return program
 
+    def otherwise(self, function):
+        """What is called from now on where the function can't be recorded: torch.compile's version, or None for itself."""
+        if not self.dynamo:
+            return None
+        from ..backend import compile_fx
+
+        self.note("segments", f"{name_of(function)} goes to torch.compile")
+        options = {name: value for name, value in dataclasses.asdict(self.options).items()}
+        return torch.compile(function, backend=compile_fx, fullgraph=self.fullgraph, options=options)
+
     def raise_if_strict(self, error):
+        if self.dynamo:
+            return
         if self.options.strict or self.fullgraph and isinstance(error, CompileError):
             error._dynamo_mlir_strict = True
             raise error
@@ -101,6 +115,9 @@ class Door:
         self.fall_back(failure)
 
     def fall_back(self, error):
+        if self.dynamo:
+            log.debug("not recorded: %s", error)
+            return
         if reports.add_fallback(str(error)):
             log.warning("a function runs in eager PyTorch: %s", error)
         self.raise_if_strict(error)
@@ -118,22 +135,23 @@ class Door:
         self.raise_if_strict(CompileError(text))
 
 
-def compile_function(function, options, fullgraph):
-    compiled = _C_capture.CompiledFunction(function, Door(options, fullgraph), options.recompile_limit)
+def compile_function(function, options, fullgraph, dynamo=False):
+    compiled = _C_capture.CompiledFunction(function, Door(options, fullgraph, dynamo), options.recompile_limit)
     _doors.add(compiled)
     return compiled
 
 
-def compile_any(target, options, fullgraph=False):
-    """A compiled stand-in for a function, method, module or other callable."""
+def compile_any(target, options, fullgraph=False, dynamo=False):
+    """A compiled stand-in for a function, method, module or other callable. `dynamo`: what can't be recorded goes to
+    torch.compile, else it runs in eager."""
     if isinstance(target, _C_capture.CompiledFunction):
         return target
     if isinstance(target, torch.nn.Module):
-        return compile_module(target, options, fullgraph)
+        return compile_module(target, options, fullgraph, dynamo)
     if isinstance(target, types.FunctionType):
-        return compile_function(target, options, fullgraph)
+        return compile_function(target, options, fullgraph, dynamo)
     if isinstance(target, types.MethodType) and isinstance(target.__func__, types.FunctionType):
-        return types.MethodType(compile_function(target.__func__, options, fullgraph), target.__self__)
+        return types.MethodType(compile_function(target.__func__, options, fullgraph, dynamo), target.__self__)
     if not callable(target):
         raise TypeError(f"compile takes a function or a module, got {type(target).__name__}")
 
@@ -141,7 +159,7 @@ def compile_any(target, options, fullgraph=False):
         return target(*args, **kwargs)
 
     functools.update_wrapper(call, target, updated=())
-    return compile_function(call, options, fullgraph)
+    return compile_function(call, options, fullgraph, dynamo)
 
 
 # Modules -------------------------------------------------------------------------------------------------------------
@@ -150,7 +168,7 @@ def compile_any(target, options, fullgraph=False):
 class _Original:
     """Holds a module without becoming its submodule."""
 
-    __slots__ = ("module", "call", "options", "fullgraph")
+    __slots__ = ("module", "call", "settings")
 
 
 _classes = weakref.WeakKeyDictionary()
@@ -171,7 +189,7 @@ def _class_for(kind):
 
     def __deepcopy__(self, memo):
         held = self._dynamo_mlir_original
-        return compile_module(copy.deepcopy(held.module, memo), held.options, held.fullgraph)
+        return compile_module(copy.deepcopy(held.module, memo), *held.settings)
 
     def __reduce_ex__(self, protocol):
         # What is stored is the module as it was: compile it again where it is loaded.
@@ -194,7 +212,7 @@ def _original_of(module):
     return getattr(type(module), "_dynamo_mlir_original", None) and module._dynamo_mlir_original
 
 
-def compile_module(module, options, fullgraph):
+def compile_module(module, options, fullgraph, dynamo=False):
     """A module that shares everything with the given one (parameters, buffers, attributes, hooks), but is called compiled."""
     held = _original_of(module)
     if held is not None:
@@ -205,8 +223,8 @@ def compile_module(module, options, fullgraph):
         def call(self, *args, **kwargs):
             return kind.__call__(self, *args, **kwargs)
     held = _Original()
-    held.module, held.options, held.fullgraph = module, options, fullgraph
-    held.call = types.MethodType(compile_function(call, options, fullgraph), module)
+    held.module, held.settings = module, (options, fullgraph, dynamo)
+    held.call = types.MethodType(compile_function(call, options, fullgraph, dynamo), module)
     made = object.__new__(_class_for(kind))
     object.__setattr__(made, "__dict__", module.__dict__)
     object.__setattr__(made, "_dynamo_mlir_original", held)

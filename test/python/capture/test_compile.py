@@ -515,3 +515,19 @@ def test_logs(monkeypatch, caplog):
     text = "\n".join(r.getMessage() for r in caplog.records)
     for word in ("guards in", "x is Tensor float32[3]", "recorded again", "compile 0."):
         assert word in text, (word, text)
+
+
+def test_what_is_not_recorded_goes_to_torch_compile():
+    def f(x):
+        y = x * 2
+        print("here")
+        return y + 1
+
+    g = dynamo_mlir.compile(f, backend="auto")
+    dynamo_mlir.reset_report()
+    for _ in range(3):
+        same(torch.ones(2) * 3, g(torch.ones(2)))
+    assert state(g).eager and dynamo_mlir.report().graphs and not dynamo_mlir.report().fallbacks
+    dynamo_mlir.reset()
+    assert not state(g).eager
+    same(torch.ones(2) * 3, g(torch.ones(2)))
