@@ -165,6 +165,16 @@ static Attribute dataDescriptor(Observer &self, PyObject *object,
         stop("reads the attribute " + std::string(text) + " of a tensor");
       }
     }
+    // Fields of what operators return: torch.return_types.max and the like.
+    if (PyTuple_Check(object) && kind == &PyMemberDescr_Type) {
+      Ref result = callGetter(descriptor, object);
+      if (!result)
+        return {Attribute::Missing};
+      Known *sequence = objects.need(object);
+      if (sequence && !sequence->fresh())
+        objects.whole(object);
+      return {Attribute::Value};
+    }
     bool isSlot = kind == &PyMemberDescr_Type &&
                   PyType_HasFeature(owner, Py_TPFLAGS_HEAPTYPE) &&
                   !PyType_HasFeature(owner, Py_TPFLAGS_IMMUTABLETYPE);

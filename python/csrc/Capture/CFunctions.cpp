@@ -80,11 +80,9 @@ void CTable::add(const char *path, const char *names, CHandler handler) {
       continue;
     PyObject *found;
     if (PyType_Check(owner.ptr())) {
-      // As it lies in the class: not bound to it.
-      PyObject *key = PyUnicode_InternFromString(name.c_str());
-      found = compat::typeLookup(reinterpret_cast<PyTypeObject *>(owner.ptr()),
-                                 key);
-      Py_XDECREF(key);
+      // As it lies in this class: not bound, and not what a base defines.
+      found = PyDict_GetItemString(
+          reinterpret_cast<PyTypeObject *>(owner.ptr())->tp_dict, name.c_str());
       Py_XINCREF(found);
       if (found && Py_TYPE(found) == &PyStaticMethod_Type) {
         py::object inner = py::reinterpret_steal<py::object>(found);
@@ -233,6 +231,47 @@ static void isInstance(Observer &self, Call &call) {
     self.plan().calls = true;
     if (Py_TYPE(pretends) != &PyProperty_Type)
       stop(named(call) + " an object with a __class__ of its own");
+  }
+}
+
+/// What a class pattern asks: isinstance, then attributes.
+void Observer::matchClass(PyObject *subject, PyObject *type, PyObject *names,
+                          int positional) {
+  if (!PyType_Check(type))
+    stop("matches " + describe(type));
+  Call call;
+  call.callable = type;
+  call.args = {subject, type};
+  isInstance(*this, call);
+  if (plan().calls)
+    stop("matches a class that decides itself what its instances are");
+  int is = PyObject_IsInstance(subject, type);
+  if (is < 0)
+    throw py::error_already_set();
+  plan().hasResult = true;
+  plan().result = Plan::FreshTuple;
+  if (!is)
+    return;
+  std::vector<Ref> all;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i)
+    all.push_back(
+        py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(names, i)));
+  if (positional) {
+    static PyObject *matchArgs = PyUnicode_InternFromString("__match_args__");
+    PyObject *found =
+        compat::typeLookup(reinterpret_cast<PyTypeObject *>(type), matchArgs);
+    if (found && PyTuple_Check(found))
+      for (int i = 0; i < positional && i < PyTuple_GET_SIZE(found); ++i)
+        all.push_back(
+            py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(found, i)));
+    else if (found || positional > 1)
+      stop("matches " + describe(type));
+  }
+  for (Ref &name : all) {
+    Attribute::Kind kind = attribute(subject, name.ptr()).kind;
+    if (kind != Attribute::Found && kind != Attribute::Value &&
+        kind != Attribute::Missing)
+      stop("matches an attribute that is computed");
   }
 }
 
@@ -610,6 +649,13 @@ static void ofProxy(Observer &self, Call &call) {
   self.freshResult();
 }
 
+static void sendTo(Observer &self, Call &call) {
+  Known *known = self.objects.need(call.args[0]);
+  if (!known || !known->fresh())
+    stop("goes on with a generator that was started outside");
+  self.plan().calls = true;
+}
+
 static void idOf(Observer &self, Call &call) {
   self.objects.identified(call.args[0]);
 }
@@ -768,6 +814,7 @@ void capture::addBuiltins(CTable &t) {
   t.add("sys", "intern getrecursionlimit", pure);
   t.add("types", "MappingProxyType", mappingProxy);
   t.add("types:MappingProxyType", "get items values keys copy", ofProxy);
+  t.add("types:GeneratorType", "send __next__ close throw", sendTo);
   t.add(b, "id", idOf);
   t.add("builtins:object", "__reduce_ex__", reduceObject);
   t.add("contextvars:ContextVar", "set", setContext);

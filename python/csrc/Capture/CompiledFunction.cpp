@@ -321,6 +321,7 @@ static PyObject *callFunction(PyObject *object, PyObject *const *args,
     SegmentResult ran;
     if (!kwnames && static_cast<int>(nargs) == code->co_argcount &&
         code->co_nlocals == compat::numLocals(code) &&
+        !code->co_ncellvars && // an argument may be one
         !code->co_kwonlyargcount &&
         !(code->co_flags & (CO_VARARGS | CO_VARKEYWORDS))) {
       // Guards read the arguments where they lie.

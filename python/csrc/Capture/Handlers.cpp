@@ -42,8 +42,10 @@ PyObject *Observer::readCell(int slot, bool contents) {
         at += compat::isFree(co, i);
       PyObject *function = compat::function(watched().frame);
       Known *owner = objects.find(function);
-      if (isRoot() && !owner)
-        known = objects.read(cell, objects.root(Access::Local, slot));
+      if (isRoot())
+        known =
+            objects.read(cell, objects.step(objects.root(Access::Function, 0),
+                                            Access::Closure, at));
       else if (owner && !owner->fresh())
         known = objects.read(cell,
                              objects.step(owner->source, Access::Closure, at));
@@ -890,6 +892,21 @@ void Observer::handle() {
   case GET_AWAITABLE:
   case ASYNC_GEN_WRAP:
     stop("runs asynchronous code");
+  case MATCH_CLASS:
+    objects.need(top(3));
+    objects.need(top(2));
+    return matchClass(top(3), top(2), top(), in.oparg);
+  case MATCH_KEYS: {
+    PyObject *subject = top(2);
+    objects.need(subject);
+    if (!PyDict_CheckExact(subject))
+      stop("matches the keys of " + describe(subject));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(top()); ++i)
+      objects.dictItem(subject, PyTuple_GET_ITEM(top(), i));
+    plan.hasResult = true;
+    plan.result = Plan::FreshTuple;
+    return;
+  }
   case MATCH_SEQUENCE:
   case MATCH_MAPPING:
     objects.need(top());

@@ -185,6 +185,8 @@ public:
   void binary(PyObject *left, PyObject *right, int op);
   void contains(PyObject *container, PyObject *item);
   void format(PyObject *object, const char *method);
+  void matchClass(PyObject *subject, PyObject *type, PyObject *names,
+                  int positional);
   void call(Call &call);
   void callClass(Call &call, PyTypeObject *type);
   void callC(Call &call);
