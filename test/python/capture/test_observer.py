@@ -97,7 +97,7 @@ def test_a_break_below_ends_the_next_segment_in_front_of_the_call(capsys):
     assert not first.recorded and first.reason == "calls print" and first.where[2] == 1
     again = _C.capture.record(f, (X,), {}, stops={first.blocked_at: first.reason})
     assert again.recorded and again.text.splitlines()[-1] == f"goto {first.blocked_at}: calls print"
-    assert lines(again, "local") == ["x = x", "y = %0", "inner = inner"]
+    assert lines(again, "local") == ["x = x", "y = %0", "inner = function.__closure__[0]"]
 
 
 def test_branch_on_a_tensor_ends_the_segment():
