@@ -112,6 +112,18 @@ def differences(plain, ours, record=False):
     return found
 
 
+def expand(module):
+    """The modules of a package of tests, one by one: what one of them does to the process is not the others' matter."""
+    import importlib.util
+    import pkgutil
+
+    package = importlib.util.find_spec(f"test.{module}")
+    if package is None or not package.submodule_search_locations:
+        return [module]
+    return [f"{module}.{info.name}" for info in pkgutil.iter_modules(package.submodule_search_locations)
+            if info.name.startswith("test_") and "windows" not in info.name]
+
+
 def available():
     """Why the tests can't run, or None."""
     try:
@@ -140,7 +152,7 @@ def main(arguments=None):
         print(reason, file=sys.stderr)
         return 2
     wrong = 0
-    for module in options.modules or MODULES:
+    for module in [one for name in options.modules or MODULES for one in expand(name)]:
         begun = time.monotonic()
         plain = run(module, timeout=options.timeout, torch=options.record)
         if "died" in plain:

@@ -14,3 +14,17 @@ def test_module(module, stops):
     plain, ours = cpython.run(module), cpython.run(module, stops)
     assert plain["run"] and ours["stops"] > 1000
     assert cpython.differences(plain, ours) == []
+
+
+def test_a_package_is_run_module_by_module():
+    names = cpython.expand("test_asyncio")
+    assert "test_asyncio.test_tasks" in names and len(names) > 20
+    assert cpython.expand("test_dict") == ["test_dict"]
+
+
+# Every frame under observation.
+@pytest.mark.parametrize("module", ["test_with"])
+def test_recording_changes_no_result(module):
+    plain, ours = cpython.run(module, torch=True), cpython.run(module, record=True)
+    assert ours["recordings"] > 1000 and ours["traces"] > 100
+    assert cpython.differences(plain, ours, record=True) == []
