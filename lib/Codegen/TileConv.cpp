@@ -9,10 +9,14 @@
 // a register tile of a few output pixels by 16 output channels.  The weight
 // block of the 16 channels is packed on the stack once per parallel tile: a
 // copy kept over calls could go stale.  The loop over the window stays a loop:
-// unrolled, its overlapping input broadcasts are merged and spill.
+// unrolled, its overlapping input broadcasts are merged and spill.  A filter
+// that would leave L1 between pixels is used in blocks of input channels, whose
+// sums go through memory.
 //
 //===----------------------------------------------------------------------===//
 
+#include "ConvSchedule.h"
+#include "Kernel.h"
 #include "TileEmitter.h"
 #include "dynamo/Codegen/Passes.h"
 
@@ -39,16 +43,13 @@ namespace dynamo::codegen {
 } // namespace dynamo::codegen
 
 using namespace mlir;
-using dynamo::codegen::TileEmitter;
+using namespace dynamo::codegen;
 
 namespace {
 
 /// Marks the convolution and the weight packing between the steps of this pass.
 constexpr StringLiteral kConv = "codegen.conv";
 constexpr StringLiteral kPack = "codegen.pack";
-
-/// What a packed block of the filter may take of a kernel's stack.
-constexpr int64_t kMaxPackedBytes = 384 * 1024;
 
 /// What the loops of a convolution stand for, from its indexing maps.
 struct ConvLoops {
@@ -246,54 +247,6 @@ LogicalResult fuseProducers(RewriterBase &rw,
   }
 }
 
-/// Pixels per register tile: at most `most`, chosen so that the whole tiles and
-/// the remainder of a row together cost least. Narrow tiles do not cover the
-/// latency of the multiply-adds (measured shares of the peak below).
-int64_t chooseWidth(int64_t width, int64_t most) {
-  auto share = [](int64_t w) {
-    static constexpr double kShare[] = {1, 0.25, 0.5, 0.75, 0.95, 0.97, 1.0};
-    return w > 6 ? 1.0 : kShare[w];
-  };
-  int64_t best = 1;
-  double bestCost = 1e30;
-  for (int64_t w = std::min(most, width); w >= 1; --w) {
-    int64_t rest = width % w;
-    // A second body for the rest must be worth its code.
-    double cost = (width - rest) / share(w) +
-                  (rest ? rest / share(rest) + 0.03 * width : 0);
-    if (cost < bestCost - 1e-9)
-      best = w, bestCost = cost;
-  }
-  return best;
-}
-
-/// The largest of 16, 8, 4 ... that divides the channels.
-int64_t chooseChannels(int64_t channels) {
-  for (int64_t t : {16, 8, 4, 2})
-    if (channels % t == 0)
-      return t;
-  return channels <= 32 ? channels : 1;
-}
-
-/// Channels and rows of a depthwise convolution's parallel tile. A tile packs
-/// the filters of its channels, so it has few of those and many rows; whole
-/// cache lines of them, so that two threads never write to one.
-std::pair<int64_t, int64_t> chooseDepthwiseTile(int64_t channels, int64_t rows,
-                                                int64_t images) {
-  constexpr int64_t kEnoughTiles = 16;
-  int64_t block = channels;
-  for (int64_t b : {64, 48, 32, 16})
-    if (channels % b == 0) {
-      block = b;
-      break;
-    }
-  int64_t tiles = images * (channels / block);
-  for (int64_t r = rows; r >= 1; --r)
-    if (rows % r == 0 && tiles * (rows / r) >= kEnoughTiles)
-      return {block, r};
-  return {block, 1};
-}
-
 class ConvKernel {
 public:
   ConvKernel(func::FuncOp func) : func(func), rw(func.getContext()) {}
@@ -301,8 +254,15 @@ public:
 
 private:
   LogicalResult normalise();
+  FailureOr<scf::SCFTilingResult>
+  tile(linalg::LinalgOp op, ArrayRef<OpFoldResult> sizes,
+       scf::SCFTilingOptions::LoopType loopType =
+           scf::SCFTilingOptions::LoopType::ForOp);
+  void peel(ArrayRef<LoopLikeOpInterface> tileLoops);
   LogicalResult tileParallel();
   LogicalResult tilePixels();
+  int64_t chooseChannelBlock(linalg::GenericOp tile);
+  LogicalResult blockChannels(linalg::GenericOp sums, int64_t block);
   LogicalResult lowerConv(linalg::GenericOp tile);
   LogicalResult lowerPack(linalg::GenericOp tile);
   void simplify();
@@ -391,6 +351,30 @@ LogicalResult ConvKernel::normalise() {
   return success();
 }
 
+FailureOr<scf::SCFTilingResult>
+ConvKernel::tile(linalg::LinalgOp op, ArrayRef<OpFoldResult> sizes,
+                 scf::SCFTilingOptions::LoopType loopType) {
+  scf::SCFTilingOptions options;
+  options.setTileSizes(sizes);
+  options.setLoopType(loopType);
+  rw.setInsertionPoint(op);
+  auto tiled =
+      scf::tileUsingSCF(rw, cast<TilingInterface>(op.getOperation()), options);
+  if (failed(tiled))
+    return op.emitError("cannot be tiled");
+  rw.replaceOp(op, tiled->replacements);
+  return *tiled;
+}
+
+/// A ragged loop is peeled so that every tile is static.
+void ConvKernel::peel(ArrayRef<LoopLikeOpInterface> tileLoops) {
+  for (LoopLikeOpInterface loop : tileLoops) {
+    scf::ForOp rest;
+    if (auto forOp = dyn_cast<scf::ForOp>(loop.getOperation()))
+      (void)scf::peelForLoopAndSimplifyBounds(rw, forOp, rest);
+  }
+}
+
 LogicalResult ConvKernel::tileParallel() {
   rootDims = {loops.lane, loops.width};
   rootDims.append(loops.outer);
@@ -427,20 +411,68 @@ LogicalResult ConvKernel::tileParallel() {
       if (rows < ranges[rootDims[2]])
         sizes[rootDims[2]] = rw.getIndexAttr(rows);
     }
+    // One long row is cut, so that the sums of a part stay near.
+    if (loops.outer.empty()) {
+      int64_t width = ranges[rootDims[1]], part = std::min(width, kMaxRow);
+      while (width % part)
+        --part;
+      if (part < width && part >= kMinPixels)
+        sizes[rootDims[1]] = rw.getIndexAttr(part);
+    }
   }
-  scf::SCFTilingOptions options;
-  options.setTileSizes(sizes);
-  options.setLoopType(scf::SCFTilingOptions::LoopType::ForallOp);
-  rw.setInsertionPoint(root);
-  auto tiled = scf::tileUsingSCF(rw, cast<TilingInterface>(root.getOperation()),
-                                 options);
+  auto tiled = tile(root, sizes, scf::SCFTilingOptions::LoopType::ForallOp);
   if (failed(tiled))
-    return root.emitError("cannot be tiled");
-  rw.replaceOp(root, tiled->replacements);
+    return failure();
   SmallVector<LoopLikeOpInterface> tileLoops = tiled->loops;
   if (failed(fuseProducers(rw, tileLoops, [](Operation *) { return true; })))
     return failure();
   simplify();
+  return success();
+}
+
+/// Input channels at a time, 0 for all.
+int64_t ConvKernel::chooseChannelBlock(linalg::GenericOp tile) {
+  SmallVector<int64_t> ranges = tile.getStaticLoopRanges();
+  if (loops.depthwise || loops.channels.empty() ||
+      ShapedType::isDynamicShape(ranges))
+    return 0;
+  Type type = getElementTypeOrSelf(tile.getResult(0).getType());
+  int64_t element = type.getIntOrFloatBitWidth() / 8;
+  int64_t pixels = ranges[loops.width];
+  for (unsigned d : loops.outer)
+    pixels *= ranges[d];
+  int64_t perChannel = ranges[loops.lane] * element;
+  int64_t sums = pixels * perChannel;
+  for (unsigned d : loops.window)
+    perChannel *= ranges[d];
+  int64_t channels = ranges[loops.channels.front()];
+  if (perChannel * channels <= kFarBytes || pixels < kMinPixels ||
+      sums > kMaxSumBytes)
+    return 0;
+  for (int64_t block : {64, 32, 16, 8})
+    if (block < channels && channels % block == 0 &&
+        perChannel * block <= kNearBytes)
+      return block;
+  return 0;
+}
+
+/// Makes the tile's sums in loops over blocks of input channels and, in those,
+/// over pixels.
+LogicalResult ConvKernel::blockChannels(linalg::GenericOp sums, int64_t block) {
+  SmallVector<int64_t> ranges = sums.getStaticLoopRanges();
+  SmallVector<OpFoldResult> blocks(sums.getNumLoops(), rw.getIndexAttr(0)),
+      pixels = blocks;
+  blocks[loops.channels.front()] = rw.getIndexAttr(block);
+  pixels[loops.width] = rw.getIndexAttr(chooseWidth(ranges[loops.width], 6));
+  for (unsigned d : loops.outer)
+    pixels[d] = rw.getIndexAttr(1);
+  auto outer = tile(sums, blocks);
+  if (failed(outer))
+    return failure();
+  auto inner = tile(cast<linalg::LinalgOp>(outer->tiledOps.front()), pixels);
+  if (failed(inner))
+    return failure();
+  peel(inner->loops);
   return success();
 }
 
@@ -460,30 +492,26 @@ LogicalResult ConvKernel::tilePixels() {
     if (ranges.size() <= *llvm::max_element(rootDims) ||
         ShapedType::isDynamicShape(ranges))
       return root.emitError("tile is not static");
+    for (auto sums :
+         llvm::to_vector(root->getBlock()->getOps<linalg::GenericOp>()))
+      if (sums->hasAttr(kConv))
+        if (int64_t block = chooseChannelBlock(sums))
+          if (failed(blockChannels(sums, block)))
+            return failure();
     SmallVector<OpFoldResult> sizes(root.getNumLoops(), rw.getIndexAttr(0));
     sizes[rootDims[1]] = rw.getIndexAttr(chooseWidth(ranges[rootDims[1]], 6));
     for (size_t i = 0; i < loops.outer.size(); ++i)
       sizes[rootDims[2 + i]] = rw.getIndexAttr(1);
     if (loops.depthwise)
       sizes[rootDims[0]] = rw.getIndexAttr(chooseChannels(ranges[rootDims[0]]));
-    scf::SCFTilingOptions options;
-    options.setTileSizes(sizes);
-    rw.setInsertionPoint(root);
-    auto tiled = scf::tileUsingSCF(
-        rw, cast<TilingInterface>(root.getOperation()), options);
+    auto tiled = tile(root, sizes);
     if (failed(tiled))
-      return root.emitError("cannot be tiled");
-    rw.replaceOp(root, tiled->replacements);
+      return failure();
     SmallVector<LoopLikeOpInterface> tileLoops = tiled->loops;
     if (failed(fuseProducers(
             rw, tileLoops, [](Operation *op) { return !op->hasAttr(kPack); })))
       return failure();
-    // A ragged loop is peeled so that every tile is static.
-    for (LoopLikeOpInterface loop : tileLoops) {
-      scf::ForOp rest;
-      if (auto forOp = dyn_cast<scf::ForOp>(loop.getOperation()))
-        (void)scf::peelForLoopAndSimplifyBounds(rw, forOp, rest);
-    }
+    peel(tileLoops);
   }
   simplify();
   return success();

@@ -69,8 +69,8 @@ module @d attributes {rt.kernel, rt.strategy = "conv"} {
 // loop: no operation acts on the whole column of pixels.
 // CHECK-LABEL: func.func @two_results
 // CHECK: scf.forall
-// CHECK:   scf.for {{.*}} -> (tensor<600x16xf32>, tensor<600x16xf32>)
-// CHECK-NOT: linalg.generic {{.*}}tensor<600x16xf32>
+// CHECK:   scf.for {{.*}} -> (tensor<300x16xf32>, tensor<300x16xf32>)
+// CHECK-NOT: linalg.generic {{.*}}tensor<300x16xf32>
 // CHECK:   scf.forall.in_parallel
 #in = affine_map<(d0, d1, d2, d3) -> (d0 + d2, d3)>
 #filter = affine_map<(d0, d1, d2, d3) -> (d1, d3, d2)>
@@ -155,5 +155,67 @@ module @depthwise_odd attributes {rt.kernel, rt.strategy = "conv"} {
       linalg.yield %s : f32
     } -> tensor<28x28x72xf32>
     return %y : tensor<28x28x72xf32>
+  }
+}
+
+// -----
+
+// A filter of 16 x 9 x 256 floats does not stay in L1: 32 input channels at a
+// time, all pixels of the tile in turn; the epilogue follows in a pass of its own.
+// CHECK-LABEL: func.func @channel_blocks
+// CHECK: scf.forall {{.*}} = (0) to (64) step (16)
+// CHECK:   %[[SUMS:.*]] = scf.for %{{.*}} = %c0 to %c256 step %c32 iter_args({{.*}}) -> (tensor<14x14x16xf32>)
+// CHECK:     scf.for %{{.*}} = %c0 to %c14 step %c1
+// CHECK:       vector.fma {{.*}} : vector<16xf32>
+// CHECK:   tensor.extract_slice %[[SUMS]]
+// CHECK:   linalg.generic
+// CHECK:     arith.maximumf
+#cin = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0 + d3, d1 + d4, d5)>
+#cfilter = affine_map<(d0, d1, d2, d3, d4, d5) -> (d2, d5, d3, d4)>
+#cout = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2)>
+#cid = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+module @channel_blocks attributes {rt.kernel, rt.strategy = "conv"} {
+  func.func @channel_blocks(%x: tensor<16x16x256xf32>, %w: tensor<64x256x3x3xf32>) -> tensor<14x14x64xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<14x14x64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<14x14x64xf32>) -> tensor<14x14x64xf32>
+    %y = linalg.generic {indexing_maps = [#cin, #cfilter, #cout], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<16x16x256xf32>, tensor<64x256x3x3xf32>) outs(%f : tensor<14x14x64xf32>) {
+    ^bb0(%a: f32, %c: f32, %o: f32):
+      %m = arith.mulf %a, %c : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<14x14x64xf32>
+    %r = linalg.generic {indexing_maps = [#cid, #cid], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%y : tensor<14x14x64xf32>) outs(%e : tensor<14x14x64xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %m = arith.maximumf %a, %zero : f32
+      linalg.yield %m : f32
+    } -> tensor<14x14x64xf32>
+    return %r : tensor<14x14x64xf32>
+  }
+}
+
+// -----
+
+// A single long row is cut into parallel tiles.
+// CHECK-LABEL: func.func @long_row
+// CHECK: scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (1500, 32) step (500, 16)
+#lin = affine_map<(d0, d1, d2, d3) -> (d0 * 2 + d2, d3)>
+#lfilter = affine_map<(d0, d1, d2, d3) -> (d1, d3, d2)>
+#lout = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
+module @long_row attributes {rt.kernel, rt.strategy = "conv"} {
+  func.func @long_row(%x: tensor<3001x8xf32>, %w: tensor<32x8x3xf32>) -> tensor<1500x32xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<1500x32xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1500x32xf32>) -> tensor<1500x32xf32>
+    %y = linalg.generic {indexing_maps = [#lin, #lfilter, #lout], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<3001x8xf32>, tensor<32x8x3xf32>) outs(%f : tensor<1500x32xf32>) {
+    ^bb0(%a: f32, %c: f32, %o: f32):
+      %m = arith.mulf %a, %c : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1500x32xf32>
+    return %y : tensor<1500x32xf32>
   }
 }

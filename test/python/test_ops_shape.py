@@ -89,6 +89,11 @@ CONV = {
     "3d": lambda: (lambda a, w, b: F.conv3d(a, w, b, padding=1), x(1, 3, 5, 6, 7), x(4, 3, 3, 3, 3), x(4)),
     "chain": lambda: (lambda a, w, v: F.conv2d(F.relu(F.conv2d(a, w, padding=1)) + a, v, padding=1) + a,
                       x(1, 8, 6, 6), x(8, 8, 3, 3), x(8, 8, 3, 3)),
+    # Filters beyond L1: blocks of input channels, with rests of pixels, and several results of one kernel.
+    "many_channels": lambda: (lambda a, w, b: F.relu(F.conv2d(a, w, b, padding=1)), x(1, 256, 13, 11), x(32, 256, 3, 3), x(32)),
+    "many_channels_stride": lambda: (lambda a, w: (lambda y: (y, y * 2))(F.conv2d(a, w, padding=1, stride=2)), x(2, 128, 27, 18), x(24, 128, 3, 3)),
+    "many_channels_1d": lambda: (lambda a, w: F.gelu(F.conv1d(a, w, padding=1)), x(1, 320, 700), x(16, 320, 3)),
+    "depthwise_rows": lambda: (lambda a, w: F.relu(F.conv2d(a, w, padding=3, groups=96)), x(1, 96, 28, 17), x(96, 1, 7, 7)),
     "double": lambda: (conv(padding=1), x(1, 3, 6, 6, dtype=torch.float64), x(4, 3, 3, 3, dtype=torch.float64)),
     "channels_last": lambda: (conv(padding=1), x(2, 8, 6, 6).to(memory_format=torch.channels_last), x(4, 8, 3, 3)),
 }
