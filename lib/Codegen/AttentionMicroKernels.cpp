@@ -24,8 +24,6 @@ using namespace dynamo::codegen;
 using Values = AttentionEmitter::Values;
 
 static constexpr double lowest = -std::numeric_limits<double>::infinity();
-/// Steps of the inner loops; two made LLVM extract lanes (see the matmul).
-static constexpr int64_t kUnroll = 4;
 
 /// Keys [start, start + keyBlock) as columns: panels [panel][feature][nr].
 /// Past the last key it is repeated; its scores are cut off later.
@@ -80,7 +78,8 @@ Value AttentionEmitter::scores(Value query, Value keys, const Rows &rows,
         return walkRows(
             rows, Values(panel), [&](Value row, int64_t count, Values carried) {
               Value at = e.add(rows.first, row);
-              auto step = [&](Value d, Values acc) {
+              auto step = [&](Value d, ValueRange sums) {
+                Values acc(sums);
                 Value k = e.read(vectorOf(nr), keys, {p, d, e.index(0)});
                 for (int64_t i = 0; i < count; ++i)
                   acc[i] = e.multiplyAdd(
@@ -89,17 +88,7 @@ Value AttentionEmitter::scores(Value query, Value keys, const Rows &rows,
                 return acc;
               };
               Values acc(count, splat(0.0, vectorOf(nr)));
-              Value full = e.index(features / kUnroll * kUnroll);
-              acc = e.loop(full, kUnroll, acc, [&](Value d, ValueRange args) {
-                Values acc(args);
-                for (int64_t u = 0; u < kUnroll; ++u)
-                  acc = step(e.add(d, u), std::move(acc));
-                return acc;
-              });
-              acc = e.loop(full, e.index(features), 1, acc,
-                           [&](Value d, ValueRange args) {
-                             return step(d, Values(args));
-                           });
+              acc = e.unrolledLoop(e.index(features), acc, step);
               for (int64_t i = 0; i < count; ++i)
                 carried[0] =
                     e.write(acc[i], carried[0], {e.add(row, i), column});
@@ -228,7 +217,8 @@ Value AttentionEmitter::addValues(Value weights, Value values, Value factors,
     VectorType vector = vectorOf(width);
     return walkRows(
         rows, args, [&](Value row, int64_t rowCount, Values carried) {
-          auto step = [&](Value j, Values acc) {
+          auto step = [&](Value j, ValueRange sums) {
+            Values acc(sums);
             Value v = e.read(vector, values, {j, column});
             for (int64_t i = 0; i < rowCount; ++i)
               acc[i] = e.multiplyAdd(
@@ -237,16 +227,7 @@ Value AttentionEmitter::addValues(Value weights, Value values, Value factors,
             return acc;
           };
           Values acc(rowCount, splat(0.0, vector));
-          Value full = e.roundDown(count, kUnroll);
-          acc = e.loop(full, kUnroll, acc, [&](Value j, ValueRange args) {
-            Values acc(args);
-            for (int64_t u = 0; u < kUnroll; ++u)
-              acc = step(e.add(j, u), std::move(acc));
-            return acc;
-          });
-          acc = e.loop(full, count, 1, acc, [&](Value j, ValueRange args) {
-            return step(j, Values(args));
-          });
+          acc = e.unrolledLoop(count, acc, step);
           for (int64_t i = 0; i < rowCount; ++i) {
             Value r = e.add(row, i);
             Value at[] = {e.add(rows.first, r), column};

@@ -347,11 +347,9 @@ struct BufferizeKernel
     : dynamo::codegen::impl::BufferizeKernelPassBase<BufferizeKernel> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    func::FuncOp func = getKernelFunction(module);
-    if (!func) {
-      module.emitError("expected a kernel module with one public function");
+    func::FuncOp func = requireKernelFunction(module);
+    if (!func)
       return signalPassFailure();
-    }
     bool onTensors =
         llvm::any_of(func.getArgumentTypes(), llvm::IsaPred<TensorType>) ||
         func.getNumResults() != 0;

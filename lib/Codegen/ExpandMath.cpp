@@ -387,8 +387,7 @@ struct ExpandMath : dynamo::codegen::impl::ExpandMathPassBase<ExpandMath> {
     ModuleOp module = getOperation();
     auto machine = dynamo::target::getMachineModel(target);
     if (!machine) {
-      module.emitError("unknown target '")
-          << target << "', accepted are host, generic, avx2, avx512";
+      module.emitError(dynamo::target::describeUnknownTarget(target));
       return signalPassFailure();
     }
     SmallVector<Operation *> ops;

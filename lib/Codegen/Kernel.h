@@ -37,10 +37,33 @@ inline mlir::func::FuncOp getKernelFunction(mlir::ModuleOp module) {
   return found;
 }
 
+/// The same; where there is none, an error at the module.
+inline mlir::func::FuncOp requireKernelFunction(mlir::ModuleOp module) {
+  mlir::func::FuncOp func = getKernelFunction(module);
+  if (!func)
+    module.emitError("expected a kernel module with one public function");
+  return func;
+}
+
 /// The kernel's strategy, or "" where there is none.
 inline llvm::StringRef getStrategy(mlir::ModuleOp module) {
   auto attr = module->getAttrOfType<mlir::StringAttr>(kStrategyAttr);
   return attr ? attr.getValue() : llvm::StringRef();
+}
+
+/// Calls `tile` for the function of each kernel of `strategy`: of `module`
+/// itself or one in it. Fails if one of them does, after all had their turn.
+inline llvm::LogicalResult
+tileKernels(mlir::ModuleOp module, llvm::StringRef strategy,
+            llvm::function_ref<llvm::LogicalResult(mlir::func::FuncOp)> tile) {
+  bool failed = false;
+  module.walk([&](mlir::ModuleOp kernel) {
+    if (getStrategy(kernel) != strategy)
+      return;
+    if (mlir::func::FuncOp func = getKernelFunction(kernel))
+      failed |= tile(func).failed();
+  });
+  return llvm::failure(failed);
 }
 
 } // namespace dynamo::codegen

@@ -274,8 +274,7 @@ struct LegalizeFloats
     ModuleOp module = getOperation();
     auto machine = dynamo::target::getMachineModel(target);
     if (!machine) {
-      module.emitError("unknown target '")
-          << target << "', accepted are host, generic, avx2, avx512";
+      module.emitError(dynamo::target::describeUnknownTarget(target));
       return signalPassFailure();
     }
     bool needed = false;

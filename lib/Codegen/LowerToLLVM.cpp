@@ -113,11 +113,9 @@ namespace {
 struct LowerToLLVM : dynamo::codegen::impl::LowerToLLVMPassBase<LowerToLLVM> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    func::FuncOp func = getKernelFunction(module);
-    if (!func) {
-      module.emitError("expected a kernel module with one public function");
+    func::FuncOp func = requireKernelFunction(module);
+    if (!func)
       return signalPassFailure();
-    }
     if (!hasKernelSignature(func)) {
       func.emitError("expected memrefs, then the range as two index arguments, "
                      "and no result, found ")

@@ -30,9 +30,6 @@ using namespace mlir;
 using namespace dynamo::codegen;
 using Values = MatmulEmitter::Values;
 
-/// Steps of k in the body of the packed kernel. Two made LLVM extract lanes
-/// and halved the speed.
-static constexpr int64_t kUnroll = 4;
 /// Rows of B that the `rows` kernel adds at a time.
 static constexpr int64_t rowsUnroll = 8;
 
@@ -284,7 +281,8 @@ Value MatmulEmitter::emitRegisterTile(Value packedA, Value panel, Value tile,
         sizes, strides);
   }
 
-  auto step = [&](Value k, Values acc) {
+  auto step = [&](Value k, ValueRange sums) {
+    Values acc(sums);
     Value b = e.read(type, panel, {k, e.index(0)});
     for (int64_t i = 0; i < rows; ++i) {
       Value x = e.extract(a.tensor, at(a, e.index(i), k));
@@ -293,16 +291,7 @@ Value MatmulEmitter::emitRegisterTile(Value packedA, Value panel, Value tile,
     return acc;
   };
   Values acc(rows, e.zero(type));
-  Value full = e.roundDown(kSize, kUnroll);
-  acc = e.loop(full, kUnroll, acc, [&](Value k, ValueRange carried) {
-    Values acc(carried);
-    for (int64_t i = 0; i < kUnroll; ++i)
-      acc = step(e.add(k, i), std::move(acc));
-    return acc;
-  });
-  acc = e.loop(full, kSize, 1, acc, [&](Value k, ValueRange carried) {
-    return step(k, Values(carried));
-  });
+  acc = e.unrolledLoop(kSize, acc, step);
 
   bool partialSums = s.kBlock != c.extents[c.k] || !c.kOuter.empty();
   for (int64_t i = 0; i < rows; ++i) {

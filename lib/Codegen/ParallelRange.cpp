@@ -345,11 +345,9 @@ struct ParallelRange
     : dynamo::codegen::impl::ParallelRangePassBase<ParallelRange> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    func::FuncOp func = getKernelFunction(module);
-    if (!func) {
-      module.emitError("expected a kernel module with one public function");
+    func::FuncOp func = requireKernelFunction(module);
+    if (!func)
       return signalPassFailure();
-    }
     if (!func->hasAttr(kRangeAttr) && failed(makeRange(func)))
       return signalPassFailure();
   }

@@ -140,11 +140,9 @@ struct PrepareKernel
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    func::FuncOp func = getKernelFunction(module);
-    if (!func) {
-      module.emitError("expected a kernel module with one public function");
+    func::FuncOp func = requireKernelFunction(module);
+    if (!func)
       return signalPassFailure();
-    }
     MLIRContext *context = &getContext();
     OpBuilder builder(context);
     if (!func->hasAttr(kWorkAttr))

@@ -144,18 +144,12 @@ struct TileAttention
   void runOnOperation() override {
     auto machine = target::getMachineModel(this->target);
     if (!machine) {
-      getOperation().emitError("unknown machine model '")
-          << this->target << "'";
+      getOperation().emitError(target::describeUnknownTarget(this->target));
       return signalPassFailure();
     }
-    bool failed = false;
-    getOperation().walk([&](ModuleOp module) {
-      if (getStrategy(module) != "attention")
-        return;
-      if (func::FuncOp func = getKernelFunction(module))
-        failed |= tileKernel(func, *machine).failed();
-    });
-    if (failed)
+    if (failed(tileKernels(getOperation(), "attention", [&](func::FuncOp func) {
+          return tileKernel(func, *machine);
+        })))
       signalPassFailure();
   }
 };

@@ -737,12 +737,10 @@ LogicalResult ConvKernel::run() {
 
 struct TileConv : dynamo::codegen::impl::TileConvPassBase<TileConv> {
   void runOnOperation() override {
-    auto strategy = getOperation()->getAttrOfType<StringAttr>("rt.strategy");
-    if (!strategy || strategy.getValue() != "conv")
-      return;
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (failed(ConvKernel(func).run()))
-        return signalPassFailure();
+    if (failed(tileKernels(getOperation(), "conv", [](func::FuncOp func) {
+          return ConvKernel(func).run();
+        })))
+      signalPassFailure();
   }
 };
 

@@ -81,6 +81,18 @@ Values TileEmitter::loop(Value lb, Value ub, int64_t step, ValueRange inits,
   return Values(loop.getResults());
 }
 
+Values TileEmitter::unrolledLoop(Value ub, ValueRange inits, LoopBody body) {
+  static constexpr int64_t kUnroll = 4;
+  Value full = roundDown(ub, kUnroll);
+  Values done = loop(full, kUnroll, inits, [&](Value iv, ValueRange carried) {
+    Values values(carried);
+    for (int64_t i = 0; i < kUnroll; ++i)
+      values = body(add(iv, i), values);
+    return values;
+  });
+  return loop(full, ub, 1, done, body);
+}
+
 Values TileEmitter::when(Value cond, ValueRange inits,
                          function_ref<Values()> body) {
   if (!cond)

@@ -77,17 +77,12 @@ struct TileMatmul : dynamo::codegen::impl::TileMatmulPassBase<TileMatmul> {
   void runOnOperation() override {
     auto machine = dynamo::target::getMachineModel(target);
     if (!machine) {
-      getOperation().emitError("unknown machine model '") << target << "'";
+      getOperation().emitError(dynamo::target::describeUnknownTarget(target));
       return signalPassFailure();
     }
-    bool failed = false;
-    getOperation().walk([&](ModuleOp module) {
-      if (getStrategy(module) != "matmul")
-        return;
-      if (func::FuncOp func = getKernelFunction(module))
-        failed |= tileKernel(func, *machine).failed();
-    });
-    if (failed)
+    if (failed(tileKernels(getOperation(), "matmul", [&](func::FuncOp func) {
+          return tileKernel(func, *machine);
+        })))
       signalPassFailure();
   }
 };

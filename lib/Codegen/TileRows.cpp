@@ -95,7 +95,7 @@ struct TileRows : dynamo::codegen::impl::TileRowsPassBase<TileRows> {
           return;
     auto machine = dynamo::target::getMachineModel(target);
     if (!machine) {
-      module.emitError("unknown target '") << target << "'";
+      module.emitError(dynamo::target::describeUnknownTarget(target));
       return signalPassFailure();
     }
     std::string reason;

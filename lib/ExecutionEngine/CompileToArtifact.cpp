@@ -23,8 +23,8 @@ dynamo::engine::compileToArtifact(ModuleOp module, CompileOptions options,
   std::optional<target::MachineModel> machine =
       target::getMachineModel(options.target);
   if (!machine)
-    return absl::InvalidArgumentError("unknown target '" + options.target +
-                                      "'");
+    return absl::InvalidArgumentError(
+        target::describeUnknownTarget(options.target));
   codegen.cpu = machine->cpu;
   codegen.features = machine->features;
   if (codegen.threads == 0)

@@ -15,6 +15,7 @@
 
 #include "dynamo/Dialect/Rt/IR/Rt.h"
 #include "dynamo/Dialect/Rt/Transforms/Passes.h"
+#include "dynamo/Target/MachineModel.h"
 
 #include "absl/strings/cord.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -365,10 +366,9 @@ absl::StatusOr<CompileReport> Driver::run() {
     if (index < 0)
       return absl::InvalidArgumentError("unknown phase '" + name +
                                         "', accepted are " + listPhases());
-  if (!isKnownTarget(options.target))
+  if (!target::getMachineModel(options.target))
     return absl::InvalidArgumentError(
-        "unknown target '" + options.target +
-        "', accepted are host, generic, avx2, avx512");
+        target::describeUnknownTarget(options.target));
   if (from > to)
     return absl::InvalidArgumentError("the module is in phase " +
                                       getPhases()[from].name.str() +

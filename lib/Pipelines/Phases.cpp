@@ -119,10 +119,6 @@ std::string dynamo::listPhases() {
   return result;
 }
 
-bool dynamo::isKnownTarget(llvm::StringRef target) {
-  return llvm::is_contained({"host", "generic", "avx2", "avx512"}, target);
-}
-
 int dynamo::detectPhase(ModuleOp module) {
   bool isPlanned = false, hasKernel = false, hasAten = false;
   for (Operation &op : *module.getBody()) {

@@ -74,17 +74,38 @@ static MachineModel detectHost() {
   return makeGeneric();
 }
 
+static MachineModel getHost() {
+  static const MachineModel host = detectHost();
+  return host;
+}
+
+namespace {
+struct NamedTarget {
+  llvm::StringRef name;
+  MachineModel (*make)();
+};
+} // namespace
+
+/// In the order in which errors list them.
+static constexpr NamedTarget kTargets[] = {{"host", getHost},
+                                           {"generic", makeGeneric},
+                                           {"avx2", makeAVX2},
+                                           {"avx512", makeAVX512}};
+
 std::optional<MachineModel>
 dynamo::target::getMachineModel(llvm::StringRef name) {
-  if (name == "avx2")
-    return makeAVX2();
-  if (name == "avx512")
-    return makeAVX512();
-  if (name == "generic")
-    return makeGeneric();
-  if (name == "host") {
-    static const MachineModel host = detectHost();
-    return host;
-  }
+  for (const NamedTarget &target : kTargets)
+    if (target.name == name)
+      return target.make();
   return std::nullopt;
+}
+
+std::string dynamo::target::describeUnknownTarget(llvm::StringRef name) {
+  std::string text = "unknown target '" + name.str() + "', accepted are ";
+  for (const NamedTarget &target : kTargets) {
+    if (&target != kTargets)
+      text += ", ";
+    text += target.name;
+  }
+  return text;
 }

@@ -13,7 +13,7 @@
 // RUN: not dynamo-run %s --input random:2:1 2>&1 | FileCheck %s --check-prefix=RANGE
 // RANGE: is not random:<low>:<high> with low < high
 // RUN: not dynamo-run %s --target z80 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: dynamo-run: unknown target 'z80'
+// TARGET: dynamo-run: unknown target 'z80', accepted are host, generic, avx2, avx512
 // RUN: not dynamo-run %s --from nowhere 2>&1 | FileCheck %s --check-prefix=PHASE
 // PHASE: nowhere
 // RUN: not dynamo-run %s --entry other 2>&1 | FileCheck %s --check-prefix=ENTRY

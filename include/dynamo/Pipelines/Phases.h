@@ -71,9 +71,6 @@ int findPhase(llvm::StringRef name);
 /// "aten, linalg, ...": for messages.
 std::string listPhases();
 
-/// Whether `target` is a machine model that code generation knows.
-bool isKnownTarget(llvm::StringRef target);
-
 /// The phase that the module is in, by what it holds.
 int detectPhase(mlir::ModuleOp module);
 

@@ -47,6 +47,10 @@ struct MachineModel {
 /// best of these that this machine runs. None for an unknown name.
 std::optional<MachineModel> getMachineModel(llvm::StringRef name);
 
+/// The text of the error where `getMachineModel` knows no such name: the name
+/// and those that are accepted.
+std::string describeUnknownTarget(llvm::StringRef name);
+
 } // namespace dynamo::target
 
 #endif // DYNAMO_TARGET_MACHINEMODEL_H
