@@ -42,6 +42,16 @@ static void takesValue(Observer &, Call &call) {
        "keep it a tensor, or do this outside the compiled function");
 }
 
+/// Gives a value that is the same at each call if the tensors are settled.
+static void takesSettledValue(Observer &self, Call &call) {
+  for (PyObject *argument : call.args)
+    if (argument && isTensor(argument) && !self.settled(argument))
+      return takesValue(self, call);
+  operatorCall(self, call);
+  self.plan().hasResult = false;
+  self.plan().after = nullptr;
+}
+
 static void dataDependent(Observer &, Call &call) {
   stop("calls " + describe(call.callable) +
            ", whose result's size depends on the values",
@@ -127,13 +137,15 @@ void capture::addTorch(CTable &t) {
   const char *tb = "torch._C:TensorBase";
   const char *vf = "torch._C:_VariableFunctions";
   t.add(tb,
-        "item tolist numpy __bool__ __int__ __float__ __index__ "
-        "__complex__ __contains__ data_ptr _storage storage "
-        "untyped_storage "
-        "share_memory_ equal allclose is_nonzero is_pinned _is_view "
+        "numpy __complex__ __contains__ data_ptr _storage storage "
+        "untyped_storage share_memory_ is_pinned _is_view "
         "map_ map2_ apply_ __array__ _cdata",
         takesValue);
-  t.add(vf, "equal allclose is_nonzero", takesValue);
+  t.add(tb, "item __bool__ __int__ __float__ __index__ equal is_nonzero",
+        takesSettledValue);
+  t.add(tb, "tolist allclose", takesValue);
+  t.add(vf, "equal is_nonzero", takesSettledValue);
+  t.add(vf, "allclose", takesValue);
   t.add(tb,
         "nonzero argwhere masked_select unique unique_consecutive "
         "bincount histogram coalesce to_sparse _unique2 nonzero_static",

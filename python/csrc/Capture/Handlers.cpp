@@ -112,9 +112,13 @@ PyObject *Observer::readGlobal(PyObject *name) {
 void Observer::truth(PyObject *object) {
   if (isValue(object))
     return;
-  if (isTensor(object))
-    stop("branches on a tensor's value",
-         "torch.where keeps the choice in tensors");
+  if (isTensor(object)) {
+    if (!settled(object))
+      stop("branches on a tensor's value",
+           "torch.where keeps the choice in tensors");
+    plan().operators = true;
+    return;
+  }
   objects.need(object);
   if (special(object, "__bool__"))
     return;

@@ -216,6 +216,12 @@ py::object Observer::location() const {
                         PyCode_Addr2Line(co, current->instruction.unit * 2));
 }
 
+bool Observer::settled(PyObject *tensor) {
+  if (!py::hasattr(recordObject, "settled"))
+    return false;
+  return py::cast<bool>(recordObject.attr("settled")(py::handle(tensor)));
+}
+
 void Observer::refuse(std::string reason) {
   if (refused.empty())
     refused = std::move(reason);

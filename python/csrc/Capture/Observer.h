@@ -219,6 +219,9 @@ public:
   /// Something about the running operator can't be recorded.
   void refuse(std::string reason);
   pybind11::object &record() { return recordObject; }
+  /// Whether a tensor was computed from constants of the trace alone, so that
+  /// its values are the same at each call.
+  bool settled(PyObject *tensor);
   void gradMode(bool on);
 
   //===--------------------------------------------------------------------===//
