@@ -467,6 +467,10 @@ static void toNumber(Observer &self, Call &call) {
   for (PyObject *argument : call.args) {
     if (isValue(argument))
       continue;
+    if (isTensor(argument) && self.settled(argument)) {
+      self.plan().operators = true;
+      continue;
+    }
     if (isTensor(argument))
       stop("takes a number out of a tensor (" + describe(call.callable) + ")",
            "keep it a tensor");

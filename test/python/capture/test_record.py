@@ -102,7 +102,7 @@ def T(*sizes, dtype=torch.float32):
 
 
 # Operators that are called as they are.
-EXTERN = {"sort and topk": ("aten::sort", "aten::topk"), "read before a write": ("aten::view.dtype",),
+EXTERN = {"indexed": ("aten::index_fill.int_Scalar",), "sort and topk": ("aten::sort", "aten::topk"), "read before a write": ("aten::view.dtype",),
           "write through a view of another dtype": ("aten::view.dtype",), "diagonal": ("aten::diagonal_scatter",),
           "as strided": ("aten::as_strided_scatter",), "mask with a value for each place": ("aten::index_put",)}
 
