@@ -152,6 +152,8 @@ PURE = {
 WRITES = {
     "into an input": (lambda x, y: x.add_(y), T(3, 4), T(4)),
     "into an input that is read before and after": (lambda x: (x + 1, x.mul_(2), x + 1), T(3, 4)),
+    "view read after its base was written": (lambda x: (lambda v: (v + 0, x.mul_(2), v + 0, v.t() * 1))(x[1:]), T(3, 4)),
+    "view of a result read after that was written": (lambda x: (lambda y: (lambda v: (v + 0, y.mul_(2), v + 0))(y[1:]))(x + 1), T(3, 4)),
     "into a row": (lambda x: x[1].fill_(7), T(3, 4)),
     "into a slice": (lambda x: (x.__setitem__((slice(None), slice(1, 3)), 7.0), x * 2), T(3, 4)),
     "through a chain of views": (lambda x: (x.t()[1:3].reshape(2, 3).unsqueeze(0).mul_(3), x + 0), T(3, 4)),
