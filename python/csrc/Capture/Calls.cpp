@@ -360,6 +360,10 @@ void Observer::callC(Call &call) {
   }
   if (!handler)
     stop("calls " + describe(callable));
+  // Called with another class's instance it raises; handlers rely on the class.
+  if ((type == &PyMethodDescr_Type || type == &PyWrapperDescr_Type) &&
+      !PyObject_TypeCheck(call.args[0], PyDescr_TYPE(callable)))
+    stop("calls " + describe(callable) + " of " + describe(call.args[0]));
   for (PyObject *argument : call.args)
     objects.need(argument);
   handler(*this, call);

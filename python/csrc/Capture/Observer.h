@@ -92,11 +92,22 @@ struct Plan {
   std::function<void(PyObject *)> after;
 };
 
+/// Arguments of a call. The program may give fewer than the function takes: the
+/// call then raises, so reading one that is not there ends the recording.
+struct Arguments : std::vector<PyObject *> {
+  using std::vector<PyObject *>::vector;
+  PyObject *operator[](size_t index) const {
+    if (index >= size())
+      stop("calls a function with too few arguments");
+    return data()[index];
+  }
+};
+
 /// A call that is about to happen: all borrowed.
 struct Call {
   PyObject *callable = nullptr;
   /// Positional, then keyword arguments.
-  std::vector<PyObject *> args;
+  Arguments args;
   /// Names of the last of them.
   std::vector<PyObject *> names;
   size_t positional() const { return args.size() - names.size(); }

@@ -616,3 +616,28 @@ def test_program(name):
         return
     hits = [segment.describe()["hits"] for segment in info["segments"]]
     assert sum(hits) >= len(argsets), (hits, info["misses"], info["why"])
+
+
+@pytest.mark.parametrize("call", [
+    "{}.__contains__()", "dict.__contains__()", "list.append([])", "list.append(3, 1)", "set.add(set())", "str.join()",
+    "str.find('a')", "dict.get({})", "set.add([], 1)", "object.__getattribute__(x)", "isinstance(x)", "getattr(x)", "len()",
+    "dict.setdefault(1, 2)", "[].__getitem__()", "tuple.index(())", "torch.Tensor.add()", "torch.relu()", "int.__add__(1)",
+    "next()", "zip(1)", "sorted()", "super().__init__(1)", "math.sqrt()", "functools.partial()", "operator.add(1)",
+    "{}.update(1, 2)", "(1).__add__()", "''.format_map()", "list.sort()", "collections.deque.append()", "set.union()",
+])
+def test_wrong_arguments_raise_as_without_us(call):
+    """A C function called with too few arguments, or on another class's instance, raises; recording it must not crash."""
+    import collections
+    import functools
+    import math
+    import operator
+
+    scope = dict(torch=torch, math=math, functools=functools, operator=operator, collections=collections)
+    exec(f"def f(x):\n    y = x * 2\n    {call}\n    return y", scope)
+    with pytest.raises(Exception) as eager:
+        scope["f"](torch.ones(3))
+    compiled = dynamo_mlir.compile(scope["f"], backend="capture")
+    for _ in range(2):
+        with pytest.raises(type(eager.value)) as ours:
+            compiled(torch.ones(3))
+        assert str(ours.value) == str(eager.value)
