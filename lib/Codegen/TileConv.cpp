@@ -22,6 +22,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -466,6 +467,15 @@ LogicalResult ConvKernel::blockChannels(linalg::GenericOp sums, int64_t block) {
   pixels[loops.width] = rw.getIndexAttr(chooseWidth(ranges[loops.width], 6));
   for (unsigned d : loops.outer)
     pixels[d] = rw.getIndexAttr(1);
+  // Scratch of its own: zeros in any tensor do not depend on the tile and would
+  // leave the parallel loop, which then needs what is outside of it.
+  if (auto fill = sums.getOutputs()[0].getDefiningOp<linalg::FillOp>()) {
+    rw.setInsertionPoint(fill);
+    TileEmitter e(rw, fill.getLoc(), &func.front());
+    auto type = cast<RankedTensorType>(fill.getResult(0).getType());
+    fill.getOutputsMutable().assign(
+        e.scratch(type.getShape(), type.getElementType()));
+  }
   auto outer = tile(sums, blocks);
   if (failed(outer))
     return failure();

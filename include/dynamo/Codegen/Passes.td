@@ -88,7 +88,9 @@ def TileConvPass : Pass<"codegen-tile-conv", "::mlir::ModuleOp"> {
     Example: `test/Codegen/codegen-tile-conv.mlir`.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect",
-      "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+      "::mlir::arith::ArithDialect",
+      "::mlir::bufferization::BufferizationDialect",
+      "::mlir::linalg::LinalgDialect",
       "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
       "::mlir::vector::VectorDialect"];
 }
