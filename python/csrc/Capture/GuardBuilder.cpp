@@ -7,6 +7,7 @@
 
 #include "Capture/CPythonCompatInline.h"
 #include "Capture/Guards.h"
+#include "Capture/TorchState.h"
 
 #include <map>
 #include <set>
@@ -64,7 +65,10 @@ struct GuardProgram::Builder {
   std::vector<bool> needed;
   std::map<PyObject *, uint32_t> versions;
   std::set<PyObject *> kept, values;
-  std::vector<int32_t> last; // guards that look at two sources
+  /// Steps of groups, and whether these are being made.
+  std::vector<Step> cold;
+  bool inCold = false;
+  std::vector<Step> &target() { return inCold ? cold : program.steps; }
 
   PyObject *keep(PyObject *object) {
     return kept.insert(object).second ? program.keep(object) : object;
@@ -97,8 +101,8 @@ struct GuardProgram::Builder {
     step.access = from.access;
     step.from = static_cast<int32_t>(from.number);
     step.guard = guard;
-    program.steps.push_back(step);
-    return program.steps.back();
+    target().push_back(step);
+    return target().back();
   }
   bool fail(const char *what) {
     error = what;
@@ -170,6 +174,9 @@ struct GuardProgram::Builder {
     case Check::Tensor:
       add(Op::Tensor, on, number).word = program.tensors.size();
       program.tensors.push_back(guard.tensor);
+      program.tensorAt.push_back(
+          static_cast<int32_t>(program.tensorWords.size()));
+      packTensor(*guard.tensor, program.tensorWords);
       return true;
     case Check::Function: {
       py::object state = guard.object;
@@ -226,6 +233,8 @@ struct GuardProgram::Builder {
       known = reinterpret_cast<PyTypeObject *>(type->object.ptr());
       step.object = keep(type->object.ptr());
     }
+    program.steps[start].to = static_cast<int32_t>(cold.size());
+    inCold = true;
     for (int32_t number : own)
       if (!check(number))
         return false;
@@ -238,13 +247,14 @@ struct GuardProgram::Builder {
                        reachGuard(*child));
       load.to = static_cast<int32_t>(child->number);
       load.object = keepValue(key);
-      load.skip = known ? compat::inlineIndex(known, key) : -1;
+      load.word = static_cast<uint64_t>(
+          static_cast<int64_t>(known ? compat::inlineIndex(known, key) : -1));
       for (int32_t g : guardsOf[child->number])
         if (coveredByDict(trace.guards[g]) && !check(g))
           return false;
     }
-    add(Op::Adopt, source, 0).from = static_cast<int32_t>(start);
-    program.steps[start].skip = static_cast<int32_t>(program.steps.size());
+    add(Op::Adopt, source, 0);
+    inCold = false;
     return true;
   }
 
@@ -421,6 +431,15 @@ struct GuardProgram::Builder {
       add(op, *guard.source, static_cast<int32_t>(g)).to =
           static_cast<int32_t>(guard.other->number);
     }
+    Step end;
+    end.op = Op::End;
+    end.access = Access::Constant;
+    program.steps.push_back(end);
+    int32_t hot = static_cast<int32_t>(program.steps.size());
+    for (Step &step : program.steps)
+      if (step.op == Op::EnterAttrs || step.op == Op::EnterDict)
+        step.to += hot;
+    program.steps.insert(program.steps.end(), cold.begin(), cold.end());
     return true;
   }
 };
@@ -430,7 +449,7 @@ std::unique_ptr<GuardProgram> GuardProgram::create(const Trace &trace,
   std::unique_ptr<GuardProgram> program(new GuardProgram);
   // The number that a dead program reports is behind all others.
   program->guards.reserve(trace.guards.size());
-  Builder builder{trace, *program, error, {}, {}, {}, {}, {}, {}, {}};
+  Builder builder{trace, *program, error, {}, {}, {}, {}, {}, {}, {}, false};
   if (!builder.run())
     return nullptr;
   return program;

@@ -315,21 +315,26 @@ int32_t GuardProgram::run(const FrameView &frame) {
     return numGuards() + static_cast<int32_t>(sources.size());
   PyObject **r = registers.data();
   Step *const first = steps.data();
-  const Step *const end = first + steps.size();
-  // The group that is being checked.
+  const TorchShim &shim = TorchShim::get();
+  const bool inPlace = shim.raw() != nullptr;
+  // The group that is being checked, and where the calls' steps go on.
   PyObject **values = nullptr;
   PyObject *dict = nullptr, *owner = nullptr;
+  Step *after = nullptr;
   auto member = [&](const Step &s) -> PyObject * {
+    int64_t index = static_cast<int64_t>(s.word);
     if (values)
-      return s.skip >= 0 ? values[s.skip]
-                         : compat::instanceAttribute(owner, s.object);
+      return index >= 0 ? values[index]
+                        : compat::instanceAttribute(owner, s.object);
     return dict ? dictItem(dict, s.object) : nullptr;
   };
-  for (Step *step = first; step != end; ++step) {
+  for (Step *step = first;; ++step) {
     const Step &s = *step;
     PyObject *object = r[s.from];
     bool holds = true;
     switch (s.op) {
+    case Op::End:
+      return kHit;
     case Op::Load:
     case Op::LoadAbsent:
       switch (s.access) {
@@ -359,21 +364,22 @@ int32_t GuardProgram::run(const FrameView &frame) {
         holds = false;
         break;
       }
-      owner = object;
-      dict = nullptr;
       values = compat::inlineValues(object);
-      if (values)
-        break;
-      dict = compat::instanceDict(object);
+      dict = values ? nullptr : compat::instanceDict(object);
       if (dict && compat::dictVersion(dict) == s.word)
-        step = first + s.skip - 1;
+        break;
+      owner = object;
+      after = step;
+      step = first + s.to - 1;
       break;
     case Op::EnterDict:
+      holds = PyDict_Check(object);
+      if (!holds || compat::dictVersion(object) == s.word)
+        break;
       values = nullptr;
       owner = dict = object;
-      holds = PyDict_Check(object);
-      if (holds && compat::dictVersion(dict) == s.word)
-        step = first + s.skip - 1;
+      after = step;
+      step = first + s.to - 1;
       break;
     case Op::Member:
       object = r[s.to] = member(s);
@@ -384,7 +390,8 @@ int32_t GuardProgram::run(const FrameView &frame) {
       holds = object == nullptr;
       break;
     case Op::Adopt:
-      first[s.from].word = dict ? compat::dictVersion(dict) : 0;
+      step = after;
+      step->word = dict ? compat::dictVersion(dict) : 0;
       break;
     case Op::TypeVersion:
       object = s.object;
@@ -407,7 +414,9 @@ int32_t GuardProgram::run(const FrameView &frame) {
       holds = hasKeys(object, s.object);
       break;
     case Op::Tensor:
-      holds = matchesTensor(object, *tensors[s.word]);
+      holds = inPlace
+                  ? matchesPacked(object, shim, &tensorWords[tensorAt[s.word]])
+                  : matchesTensor(object, *tensors[s.word]);
       break;
     case Op::Function:
       holds = isUnchanged(object, s.object, step->word);

@@ -78,11 +78,13 @@ private:
   enum class Op : uint8_t {
     Load,       ///< to = one step from `from`; fails where there is nothing
     LoadAbsent, ///< fails where there is something
-    EnterAttrs, ///< begins a group of attributes of `from`; `object`: its type
-    EnterDict,  ///< begins a group of items of the dict `from`
-    Member,     ///< to = member `object` of the group; `skip`: inline index
+    EnterAttrs, ///< the group, at step `to`, of attributes of `from`; `object`:
+                ///< its type
+    EnterDict,  ///< the group, at step `to`, of items of the dict `from`
+    Member,     ///< to = member `object` of the group; `word`: inline index
     MemberAbsent,
     Adopt,       ///< ends the group that step `from` began
+    End,         ///< everything holds
     TypeVersion, ///< of the type `object`
     Type,
     Is,
@@ -100,7 +102,6 @@ private:
     Access access;
     int32_t to = 0, from = 0; ///< registers
     int32_t guard = 0;        ///< reported on failure
-    int32_t skip = 0;         ///< of Enter*: the step behind the group
     PyObject *object = nullptr;
     uint64_t word = 0;
   };
@@ -127,10 +128,15 @@ private:
   PyObject *keep(PyObject *object);
   void dropMade();
 
+  /// What runs at every call, up to End; then the groups, each up to its Adopt,
+  /// which run when their dict has changed.
   std::vector<Step> steps;
   std::vector<PyObject *> registers;
   std::vector<PyObject *> made; ///< owned
   std::vector<std::shared_ptr<const TensorSpec>> tensors;
+  /// The same for tensors read in place: TensorWords, by TensorSpec.
+  std::vector<int64_t> tensorWords;
+  std::vector<int32_t> tensorAt;
   std::vector<Ref> strong, weak;
   Ref onDeath;
   bool isDead = false;

@@ -90,6 +90,17 @@ bool capture::matchesTensor(PyObject *tensor, const TensorSpec &spec) {
   }
 }
 
+void capture::packTensor(const TensorSpec &spec, std::vector<int64_t> &words) {
+  words.insert(words.end(), {reinterpret_cast<int64_t>(spec.type.ptr()),
+                             static_cast<int64_t>(spec.keys),
+                             spec.dtype << 16 | (spec.deviceType & 255) << 8 |
+                                 (spec.deviceIndex & 255),
+                             spec.requiresGrad | spec.isLeaf << 1, spec.offset,
+                             static_cast<int64_t>(spec.sizes.size())});
+  words.insert(words.end(), spec.sizes.begin(), spec.sizes.end());
+  words.insert(words.end(), spec.strides.begin(), spec.strides.end());
+}
+
 std::string capture::tensorText(const TensorSpec &spec) {
   static const char *names[] = {
       "uint8",   "int8",    "int16",     "int32",     "int64",      "float16",

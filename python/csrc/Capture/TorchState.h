@@ -23,6 +23,31 @@ namespace dynamo::capture {
 std::shared_ptr<TensorSpec> describeTensor(PyObject *tensor);
 /// Whether a tensor looks as described; runs no code of the user's.
 bool matchesTensor(PyObject *tensor, const TensorSpec &spec);
+/// A description in one stretch of memory, appended to `words`.
+void packTensor(const TensorSpec &spec, std::vector<int64_t> &words);
+/// As matchesTensor, for a packed description; only where tensors are read in
+/// place.
+inline bool matchesPacked(PyObject *tensor, const python::TorchShim &shim,
+                          const int64_t *words) {
+  // type, keys, dtype and device, requires grad and leaf, offset, rank, sizes,
+  // strides
+  if (reinterpret_cast<int64_t>(Py_TYPE(tensor)) != words[0])
+    return false;
+  python::RawTensor raw = shim.rawTensor(tensor);
+  int64_t rank = words[5];
+  if (raw.rank() != rank || static_cast<int64_t>(raw.keys()) != words[1] ||
+      (raw.dtype() << 16 | (raw.deviceType() & 255) << 8 |
+       (raw.deviceIndex() & 255)) != words[2] ||
+      (words[4] >= 0 && raw.storageOffset() != words[4]))
+    return false;
+  const int64_t *sizes = raw.sizes(), *strides = raw.strides();
+  for (int64_t i = 0; i < rank; ++i)
+    if (sizes[i] != words[6 + i] || strides[i] != words[6 + rank + i])
+      return false;
+  bool requiresGrad = shim.requiresGrad(raw);
+  return requiresGrad == (words[3] & 1) &&
+         (!requiresGrad || raw.hasGradFn() != (words[3] >> 1));
+}
 /// "float32[2, 3] on cpu, requires grad"
 std::string tensorText(const TensorSpec &spec);
 
