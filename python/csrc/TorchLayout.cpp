@@ -62,7 +62,7 @@ static int32_t findFlag(const void *memory, int32_t bytes, Switch turn) {
   });
 }
 
-bool TorchShim::findOffsets() {
+bool TorchShim::findOffsets(py::list &probes) {
   auto implOf = [&](const py::object &tensor) {
     return *reinterpret_cast<char **>(reinterpret_cast<char *>(tensor.ptr()) +
                                       handleOffset);
@@ -75,6 +75,8 @@ bool TorchShim::findOffsets() {
                             py::make_tuple(1201, 207, 61, 17, 7), 911);
   py::object six = strided(py::make_tuple(2, 3, 2, 5, 2, 3),
                            py::make_tuple(1203, 209, 67, 19, 5, 3), 853);
+  probes.append(five);
+  probes.append(six);
   const int64_t inlined[] = {5, 6, 5, 4, 3, 2, 1201, 207, 61, 17, 7};
   const int64_t outside[] = {2, 3, 2, 5, 2, 3, 1203, 209, 67, 19, 5, 3};
   const char *a = implOf(five), *b = implOf(six);
@@ -132,6 +134,8 @@ bool TorchShim::findOffsets() {
   // Autograd's metadata exists for a parameter and not for a plain tensor; the
   // flag in it follows requires_grad_.
   py::object parameter = torch.attr("nn").attr("Parameter")(zeros(4));
+  for (const py::object &probe : {shares, view, other, parameter})
+    probes.append(probe);
   offsets.autograd = findOne(kImplBytes, 8, [&](int32_t at) {
     uintptr_t word = readAt<uintptr_t>(implOf(parameter), at);
     return word > 4096 && readAt<uintptr_t>(implOf(other), at) == 0 &&
@@ -151,6 +155,7 @@ bool TorchShim::findOffsets() {
   const char *first =
       readAt<const char *>(implOf(results[0]), offsets.autograd);
   py::object product = parameter * py::int_(2);
+  probes.append(product);
   const char *made = readAt<const char *>(implOf(product), offsets.autograd);
   if (!first || !made)
     return false;
@@ -168,7 +173,13 @@ void TorchShim::calibrateRaw() {
   auto fail = [&](const char *what) { rawReason = what; };
   if (!requiresGradC)
     return fail("torch has no TensorImpl::requires_grad");
-  if (!findOffsets())
+  // Bytes that no field uses may hold anything, so that a second place looks
+  // right: then other tensors, in other memory, are tried.
+  py::list probes;
+  bool found = false;
+  for (int attempt = 0; attempt < 10 && !found; ++attempt)
+    found = findOffsets(probes);
+  if (!found)
     return fail("the fields of a tensor are not where they can be told apart");
   // Other tensors than those that the fields were found by.
   py::object ones = torch.attr("ones"),
@@ -179,7 +190,7 @@ void TorchShim::calibrateRaw() {
   py::object base = ones(4, 4);
   py::object view = base.attr("__getitem__")(2);
   base.attr("mul_")(leaf.attr("sum")()); // now the view requires grad as well
-  py::list probes;
+  probes = py::list();
   for (const py::object &probe :
        {leaf, frozen, result, base, view, leaf.attr("t")(),
         leaf.attr("detach")(),

@@ -154,7 +154,8 @@ private:
   void calibrate();
   /// Finds the offsets, and tries them against Python's answers.
   void calibrateRaw();
-  bool findOffsets();
+  /// What it looks at is added to `probes`.
+  bool findOffsets(pybind11::list &probes);
   void loadState();
   pybind11::object dtypeObject(int32_t dtype) const;
 
