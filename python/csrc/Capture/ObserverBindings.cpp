@@ -13,8 +13,6 @@
 #include "Capture/Bindings.h"
 #include "Capture/Observer.h"
 
-#include <pybind11/stl.h>
-
 namespace py = pybind11;
 using namespace dynamo::capture;
 

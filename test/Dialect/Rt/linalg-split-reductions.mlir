@@ -1,4 +1,4 @@
-// RUN: dynamo-opt %s --pass-pipeline='builtin.module(func.func(linalg-split-reductions))' | FileCheck %s
+// RUN: dynamo-opt %s --linalg-split-reductions | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #column = affine_map<(d0, d1) -> (d1)>
