@@ -141,6 +141,7 @@ bool TorchShim::findOffsets(py::list &probes) {
     return word > 4096 && readAt<uintptr_t>(implOf(other), at) == 0 &&
            readAt<uintptr_t>(implOf(five), at) != word;
   });
+  rawReason = "the place of a tensor's autograd metadata can't be told";
   if (offsets.autograd < 0)
     return false;
   const char *flags = readAt<const char *>(implOf(parameter), offsets.autograd);
@@ -163,9 +164,21 @@ bool TorchShim::findOffsets(py::list &probes) {
     return at > 0 && readAt<uintptr_t>(made, at) > 4096 &&
            readAt<uintptr_t>(flags, at) == 0;
   });
-  return offsets.offset >= 0 && offsets.keys >= 0 && offsets.dtype >= 0 &&
-         offsets.device >= 0 && offsets.storage >= 0 &&
-         offsets.requiresGrad >= 0 && offsets.gradFn >= 0;
+  // The reason names what is missing.
+  for (auto &[name, at] :
+       {std::make_pair("storage offset", offsets.offset),
+        std::make_pair("dispatch keys", offsets.keys),
+        std::make_pair("dtype", offsets.dtype),
+        std::make_pair("device", offsets.device),
+        std::make_pair("storage", offsets.storage),
+        std::make_pair("requires_grad", offsets.requiresGrad),
+        std::make_pair("grad_fn", offsets.gradFn)})
+    if (at < 0) {
+      rawReason =
+          std::string("the place of a tensor's ") + name + " can't be told";
+      return false;
+    }
+  return true;
 }
 
 void TorchShim::calibrateRaw() {
@@ -180,7 +193,8 @@ void TorchShim::calibrateRaw() {
   for (int attempt = 0; attempt < 10 && !found; ++attempt)
     found = findOffsets(probes);
   if (!found)
-    return fail("the fields of a tensor are not where they can be told apart");
+    return;
+  rawReason.clear();
   // Other tensors than those that the fields were found by.
   py::object ones = torch.attr("ones"),
              parameter = torch.attr("nn").attr("Parameter");

@@ -77,6 +77,16 @@ TorchShim::TorchShim() {
     reason = "switched off by DYNAMO_MLIR_NO_TORCH_SHIM";
   else
     load();
+  // The first use may lie inside torch.no_grad() or any mode of the user's:
+  // what is tried out is tried outside of them.
+  py::object stack = py::module_::import("contextlib").attr("ExitStack")();
+  py::object enter = stack.attr("enter_context");
+  enter(py::module_::import("torch.utils._python_dispatch")
+            .attr("_disable_current_modes")());
+  enter(torch.attr("_C").attr("DisableTorchFunction")());
+  enter(torch.attr("inference_mode")(false));
+  enter(torch.attr("enable_grad")());
+  enter(torch.attr("autocast")("cpu", py::arg("enabled") = false));
   if (reason.empty())
     calibrate();
   calibrated = reason.empty();
@@ -84,6 +94,7 @@ TorchShim::TorchShim() {
     calibrateRaw();
     loadState();
   }
+  stack.attr("close")();
 }
 
 py::object TorchShim::dtypeObject(int32_t dtype) const {
@@ -145,7 +156,8 @@ void TorchShim::calibrate() {
   auto fail = [&](const char *what) { reason = what; };
   stridedLayout = layoutStrided();
   py::object base = emptyStrided(py::make_tuple(6, 5, 4, 3, 2, 7),
-                                 py::make_tuple(840, 1, 210, 70, 35, 5));
+                                 py::make_tuple(840, 1, 210, 70, 35, 5),
+                                 py::arg("dtype") = torch.attr("float32"));
   py::object probe = base.attr("__getitem__")(1);
   py::object parameter = torch.attr("nn").attr("Parameter")(
       torch.attr("zeros")(3, 2, py::arg("dtype") = torch.attr("float64")));

@@ -1,6 +1,9 @@
 # Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tensors through torch's C functions and through Python's: both roads must tell and make the same."""
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -80,3 +83,13 @@ def test_words_follow_the_state():
     finally:
         torch.use_deterministic_algorithms(False)
     assert words() == plain
+
+
+@pytest.mark.parametrize("state", ["torch.no_grad()", "torch.inference_mode()", "torch.autocast('cpu')", "torch.device('meta')",
+                                   "torch._subclasses.FakeTensorMode()", "dtype"])
+def test_calibration_in_any_state(state):
+    """The first use may come anywhere; a process each."""
+    enter = "torch.set_default_dtype(torch.float64)" if state == "dtype" else f"{state}.__enter__()"
+    code = f"import torch; from dynamo_mlir import _C; {enter}; print(_C.torch_shim(), _C.torch_raw())"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert out.stdout.strip() == "(True, '') (True, '', True)", (out.stdout, out.stderr[-2000:])
