@@ -44,7 +44,7 @@ def line_of(file, line):
 class Door:
     """What one compiled function asks and tells. `history` is for explain: (kind, text) in order."""
 
-    def __init__(self, options, fullgraph, dynamo):
+    def __init__(self, options, fullgraph, dynamo=False):
         from .record import Record
 
         self.dynamo = dynamo
