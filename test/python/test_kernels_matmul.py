@@ -8,6 +8,7 @@ import dynamo_mlir
 
 def against_double(function, *args, tolerance):
     compiled = dynamo_mlir.compile(function, fullgraph=True)
+    compiled(*args)  # may be the recording
     actual = compiled(*args)
     expected = function(*(a.double() if a.is_floating_point() else a for a in args))
     torch.testing.assert_close(actual.double(), expected, rtol=tolerance, atol=tolerance)

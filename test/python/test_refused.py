@@ -102,14 +102,16 @@ def test_division_of_negative_numbers():
 
 def conditions(function, *args):
     """How many checks the compiled function makes."""
+    import dynamo_mlir.capture.program as capture
     import dynamo_mlir.graph as graph
 
     counts, build = [], graph.build_program
-    graph.build_program = lambda *a: counts.append(build(*a)) or counts[-1]
+    graph.build_program = capture.build_program = lambda *a: counts.append(build(*a)) or counts[-1]
     try:
-        dynamo_mlir.compile(function, fullgraph=True)(*args)
+        compiled = dynamo_mlir.compile(function, fullgraph=True)
+        compiled(*args), compiled(*args)
     finally:
-        graph.build_program = build
+        graph.build_program = capture.build_program = build
     return sum(program.runner.conditions() for program in counts)
 
 
@@ -181,8 +183,8 @@ def test_arguments_are_as_eager_leaves_them():
     for index in (0, 4):
         x = torch.zeros(3)
         _, error = outcome(compiled, [x, I(index)])
-        # Like any backend of AOTAutograd, which writes when the graph has run.
-        assert x.tolist() == ([0] * 3 if error else [2] * 3)
+        # Capture does as eager does; a backend of AOTAutograd writes when the graph has run.
+        assert x.tolist() in (([0] * 3, [1] * 3) if error else ([2] * 3,))
 
 
 def test_training_step():

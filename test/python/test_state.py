@@ -140,6 +140,7 @@ def broadcast_worker(rank, folder):
     compiled = dynamo_mlir.compile(net)
     a = torch.ones(3, 8)
     with torch.no_grad():
+        compiled(a)  # may be the recording, in eager
         before = compiled(a).clone()
         for p in net.parameters():
             dist.broadcast(p.data, 0)

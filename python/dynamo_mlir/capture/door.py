@@ -68,11 +68,9 @@ class Door:
         try:
             if not record.calls and not record.outputs and not record.reason:
                 return None
-            program = compile_record(record, self.options)
+            return compile_record(record, self.options)
         finally:
             self.seconds["compile"] = self.seconds.get("compile", 0.0) + time.perf_counter() - start
-        reports.add_graph(program.report())
-        return program
 
     def otherwise(self, function):
         """What is called from now on where the function can't be recorded: torch.compile's version, or None for itself."""
