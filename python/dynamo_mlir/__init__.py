@@ -54,7 +54,7 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, **option
     from .options import Options, switched_off
 
     parsed = Options.parse(options)  # A wrong name fails here rather than inside Dynamo.
-    backend = backend or os.environ.get("DYNAMO_MLIR_BACKEND") or "dynamo"
+    backend = backend or os.environ.get("DYNAMO_MLIR_BACKEND") or "auto"
     if backend not in ("auto", "capture", "dynamo"):
         raise ValueError(f"backend must be 'auto', 'capture' or 'dynamo', got {backend!r}")
     if switched_off():
