@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dynamo/Runtime/Fork.h"
 #include "TileJob.h"
+#include "dynamo/Runtime/Fork.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dynamo/Runtime/Fork.h"
 #include "TileJob.h"
+#include "dynamo/Runtime/Fork.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,5 @@
-//===- Passes.h - Conversion passes -------------------------------------------===//
+//===- Passes.h - Conversion passes
+//-------------------------------------------===//
 //
 // Part of Dynamo-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

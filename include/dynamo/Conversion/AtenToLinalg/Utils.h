@@ -198,10 +198,10 @@ SmallVector<Value> reduce(Lowering &b, ArrayRef<Input> inputs,
                           ArrayRef<Value> inits, ArrayRef<Type> dtypes,
                           Body body);
 
-/// How to reduce everything of a large tensor in two steps: the dims of the first
-/// one (empty: in one step). Two steps make the partial results independent, so
-/// that threads share them, and the sums short, so that rounding errors stay
-/// small. May reshape `operand` (of rank 1).
+/// How to reduce everything of a large tensor in two steps: the dims of the
+/// first one (empty: in one step). Two steps make the partial results
+/// independent, so that threads share them, and the sums short, so that
+/// rounding errors stay small. May reshape `operand` (of rank 1).
 SmallVector<int64_t> firstStepOf(Lowering &b, Operand &operand,
                                  ArrayRef<int64_t> dims);
 
